@@ -62,6 +62,8 @@ def episodes_of(arrays, file, bounds=None):
 def _own(arrays, file):
     """An episode as a run keeps it; what no log has is added."""
     checks.entries(arrays, file, _OWN)
+    for name in ("is_first", "is_terminal"):
+        checks.real(arrays[name], file, name)
     count = len(np.atleast_1d(arrays["reward"]))
     episode = known_in(arrays)
     unknown = np.zeros([count, 0], np.float32)
@@ -110,12 +112,13 @@ def _bounds(arrays, file, given):
     """The bounds of actions: those given, which the file may repeat, or else its own."""
     if "action_low" not in arrays and "action_high" not in arrays:
         return given or (-1.0, 1.0, _HINT)
-    checks.entries(arrays, file, ("action_low", "action_high"))
-    own = [np.asarray(arrays[f"action_{end}"], float) for end in ("low", "high")]
+    names = "action_low", "action_high"
+    checks.entries(arrays, file, names)
+    own = [checks.real(arrays[name], file, name).astype(float) for name in names]
     if given is None:
         return *own, "as action_low and action_high say"
     *right, whose = given
-    for name, ours, theirs in zip(("action_low", "action_high"), own, right, strict=True):
+    for name, ours, theirs in zip(names, own, right, strict=True):
         if np.size(ours) not in (1, np.size(theirs)) or not np.allclose(ours, theirs):
             checks.refuse(file, name, f"is {ours}", f"be {np.asarray(theirs)}, {whose}")
     return given

@@ -24,15 +24,21 @@ def entries(arrays, file, names):
         )
 
 
+def real(array, file, entry):
+    """An array of numbers, whatever they are."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "fiub":
+        refuse(file, entry, f"is of {array.dtype}", "be numbers")
+    return array
+
+
 def numbers(array, file, entry, rank, shape):
     """An array of finite numbers as float32, or of bytes as it is.
 
     Its rank is one, or one of a tuple; `shape` says so in words: `[steps, numbers]`.
     """
-    array, ranks = np.asarray(array), rank if isinstance(rank, tuple) else (rank,)
-    if array.dtype.kind not in "fiub":
-        refuse(file, entry, f"is of {array.dtype}", "be numbers")
-    if array.ndim not in ranks:
+    array = real(array, file, entry)
+    if array.ndim not in (rank if isinstance(rank, tuple) else (rank,)):
         refuse(file, entry, f"has shape {array.shape}", f"be {shape}")
     wrong = ~(np.abs(array) <= LARGEST) if array.dtype.kind == "f" else np.False_
     if wrong.any():

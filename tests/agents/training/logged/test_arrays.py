@@ -90,6 +90,10 @@ WRONG = [
     ),
     ({"action_low": [0.0]}, "action_high is missing among"),
     (
+        {"action_low": ["a"], "action_high": [1.0]},
+        "action_low is of <U1; must be numbers",
+    ),
+    (
         {"next_observations": None},
         "terminals is true in row 3, but what was seen after it is missing; must come with",
     ),
@@ -110,6 +114,15 @@ def test_what_is_wrong_is_told_in_one_line_with_file_and_entry(changes, message)
     with pytest.raises(UserError, match=re.escape(f"a.npz: {message}")) as caught:
         episodes_of(steps(**changes), "a.npz")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["is_first", "is_terminal"])
+def test_words_in_an_episode_of_a_run_are_told_as_well(name):
+    episode = {"observation": np.zeros([3, 2]), "action": np.zeros([3, 1])}
+    episode |= {"reward": np.zeros(3), "is_first": np.arange(3) == 0}
+    episode |= {"is_terminal": np.zeros(3, bool), name: np.array(["a"] * 3)}
+    with pytest.raises(UserError, match=f"a.npz: {name} is of <U1; must be numbers"):
+        episodes_of(episode, "a.npz")
 
 
 def test_categories_are_one_hot():
