@@ -124,7 +124,7 @@ def check_choice(value, name, choices):
         Traceback (most recent call last):
         agents.system.errors.UserError: planner.kind must be cem or icem, got 'icen'; did you mean 'icem'?
     """  # noqa: E501
-    if value not in choices:
+    if value not in list(choices):  # a value of YAML may be a list, in no dict
         words = [str(choice) for choice in choices]
         listed = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
         raise UserError(f"{name} must be {listed}, got {value!r}{nearest(value, words)}")

@@ -98,6 +98,7 @@ def test_kind_tells_which_class_is_built():
             {"kind": "squared", "width": 2},
             "form.kind must be round or square, got 'squared'; did you mean 'square'?",
         ),
+        ({"kind": ["square"], "width": 2}, "form.kind must be round or square, got ['squ"),
         ({"kind": "square", "radius": 2}, "there is no key 'form.radius'; bayes-rl train "),
         ({"kind": "square", "width": 0}, "form.width must be above 0, got 0.0"),
         ({"kind": "square", "width": 13}, "form.width must bring luck, got 13"),
