@@ -12,7 +12,13 @@ import envs
 from agents.planet.explore import STRATEGIES
 from agents.planet.planning import PLANNERS
 from agents.runs.config.resolving import open_keys
-from agents.runs.config.schema import COUNTED_IN_EPISODES, RENAMED, Train, in_steps
+from agents.runs.config.schema import (
+    COUNTED_IN_EPISODES,
+    RENAMED,
+    Train,
+    in_steps,
+    is_count,
+)
 from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did, in the order in
@@ -204,7 +210,7 @@ def _name_as_today(values, episode_steps):
         parent, last = _place(values, old)
         if last in parent:
             value = parent.pop(last)
-            if old in COUNTED_IN_EPISODES and isinstance(value, int | float):
+            if old in COUNTED_IN_EPISODES and is_count(value):
                 value = in_steps(old, value, episode_steps)
             parent[new.rpartition(".")[2]] = value
     if values.get("task") in tuple(ALIASES):

@@ -17,6 +17,7 @@ from agents.runs.config.schema import (
     RENAMED,
     flatten,
     in_steps,
+    is_count,
     make_config,
 )
 from agents.runs.config.validation import check_key
@@ -170,8 +171,7 @@ def _refuse_earlier_name(name, value):
     shown = "null" if value is None else value
     if name in COUNTED_IN_EPISODES:
         today = COUNTED_IN_EPISODES[name]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        steps = in_steps(name, value, 1000) if is_number else "NUMBER"
+        steps = in_steps(name, value, 1000) if is_count(value) else "NUMBER"
         raise UserError(
             f"{name} is counted in environment steps now: where an episode has 1,000, "
             f"write {today}={steps} for {name}={shown}"

@@ -7,6 +7,7 @@ wrong and what would be right. It imports neither TensorFlow nor hydra.
 """
 
 import dataclasses
+import math
 
 from agents.planet.explore import EXPLOITING, STRATEGIES, Strategy
 from agents.planet.explore.noise import GaussianNoise
@@ -37,8 +38,14 @@ COUNTED_IN_EPISODES = {
 }
 
 
+def is_count(value):
+    """Whether it is a finite number, as may be counted."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
 def in_steps(name, value, episode_steps):
-    """What the key of today has, where one of `COUNTED_IN_EPISODES` had this number.
+    """What the key of today has, where one of `COUNTED_IN_EPISODES` had this count.
 
     Example:
         >>> in_steps("updates_per_episode", 300, 1000), in_steps("seed_episodes", 5, 1000)

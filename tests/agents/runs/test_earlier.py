@@ -76,6 +76,11 @@ def in_episodes(values):
     return {today.get(key, key): value for key, value in values.items()} | counted
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "few"])
+def test_what_is_no_number_of_episodes_is_left_to_those_who_check_it(value):
+    assert updated({"seed_episodes": value})["seed_steps"] is value
+
+
 def test_earlier_versions_counted_episodes_and_saved_after_each():
     config = used(
         "seed_steps=5000",

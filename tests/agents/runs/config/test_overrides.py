@@ -210,6 +210,11 @@ def test_sweep_over_nothing_is_an_error():
             "1,000, write seed_steps=NUMBER for seed_episodes=few",
         ),
         (
+            "seed_episodes=nan",
+            "seed_episodes is counted in environment steps now: where an episode has "
+            "1,000, write seed_steps=NUMBER for seed_episodes=nan",
+        ),
+        (
             "explore.annealing_rewarded_steps=50",
             "explore.annealing_rewarded_steps is called explore.annealing_rewards now: "
             "write explore.annealing_rewards=50",
