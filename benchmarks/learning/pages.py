@@ -93,10 +93,11 @@ def _missing(finished=0, of=0):
 
 def _comparison(lines):
     """The tables of `bayes-rl compare`, each folded under the first words of its title."""
-    *parts, notes = "\n".join(lines).split("\n\n")
+    parts = "\n".join(lines).split("\n\n")
+    notes = parts.pop() if len(parts) % 2 else ""  # behind pairs of a title and its rows
     tables = zip(parts[::2], parts[1::2], strict=True)
     told = [folded(title.partition(":")[0], title, rows) for title, rows in tables]
-    return "\n\n".join([*told, folded("Notes on these tables", notes)])
+    return "\n\n".join(filter(None, [*told, folded("Notes on these tables", notes)]))
 
 
 def _weights(groups):

@@ -66,6 +66,16 @@ def test_page_folds_how_it_was_measured_and_all_tables(folder):
     assert parts["More pictures"] == "![training](training.png)"
 
 
+def test_page_of_a_comparison_without_notes_has_its_tables_alone(folder):
+    file = folder / "tables" / "summary.json"
+    summary = json.loads(file.read_text())
+    summary["comparison"] = ["Scores: returns", "", "| the tables |"]
+    file.write_text(json.dumps(summary))
+    parts = _folded(page(folder, STUDY))
+    assert parts["Scores"] == "Scores: returns\n\n| the tables |"
+    assert "Notes on these tables" not in parts
+
+
 def test_commits_of_a_machine_stand_in_one_line():
     machine = {"processor": "Test 1", "cores": 1, "memory_gib": 8}
     found = [machine | {"commit": commit} for commit in ("a", "b")]
