@@ -16,23 +16,14 @@ DRAWS = 100  # of the weights
 
 
 class Steps(NamedTuple):
-    """What came in each step, and what had been expected of it one step before.
+    """What came in each step, and what had been expected of it one step before."""
 
-    Attributes:
-        came: [T, D], mean of the latent after the step, which the filter sees.
-        means: [S, T, D], which S draws of the weights expected.
-        stddevs: [S, T, D], of the noise that they expected.
-        mean: [T, D], which the mean weights expected, as a deterministic twin has them.
-        stddev: [T, D], of the noise that these expected.
-        inputs: [T, I], which the transition's last layer got, and a 1.
-    """
-
-    came: np.ndarray
-    means: np.ndarray
-    stddevs: np.ndarray
-    mean: np.ndarray
-    stddev: np.ndarray
-    inputs: np.ndarray
+    came: np.ndarray  # [T, D], mean of the latent after the step, which the filter sees
+    means: np.ndarray  # [S, T, D], which S draws of the weights expected
+    stddevs: np.ndarray  # [S, T, D], of the noise that they expected
+    mean: np.ndarray  # [T, D], which the mean weights expected, as a deterministic twin
+    stddev: np.ndarray  # [T, D], of the noise that these expected
+    inputs: np.ndarray  # [T, I], which the transition's last layer got, and a 1
 
     def first(self, count):
         """The first so many steps."""
