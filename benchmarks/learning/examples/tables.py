@@ -5,6 +5,7 @@ import json
 import statistics
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from agents.system.screen.text import as_markdown
@@ -130,15 +131,13 @@ def table(rows):
 
 def cost(rows):
     """Markdown of the seconds of training."""
-    seconds = {}
-    for row in rows:
-        if row["seconds"] is not None:
-            seeds = seconds.setdefault((row["program"], row["method"]), {})
-            seeds.setdefault(row["seed"], {})[row["data"]] = row["seconds"]
-    body = []
-    for names, seeds in seconds.items():
-        median = np.median([sum(parts.values()) for parts in seeds.values()])
-        body.append([*map(words_of, names), str(len(seeds)), f"{median:.0f}"])
+    method = ["program", "method"]
+    table = pd.DataFrame(rows).groupby([*method, "seed", "data"], sort=False)
+    of_seeds = table["seconds"].last().dropna().groupby([*method, "seed"], sort=False).sum()
+    body = [
+        [*map(words_of, names), len(seeds), f"{seeds.median():.0f}"]
+        for names, seeds in of_seeds.groupby(method, sort=False)
+    ]
     return as_markdown(["program", "method", "seeds", "processor seconds, median"], body)
 
 
