@@ -23,6 +23,7 @@ from agents.training.loading import make_checkpoints
 
 LAYOUTS = 1, 2, 4, 8  # environments of an actor
 SHARES = 1, 2, 4, 8, 16  # learners that share a batch
+_REPEATS = 30  # of each thing, of which the median counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,12 +45,11 @@ class Costs:
     gradients: int  # bytes of what learners sum
 
 
-def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
+def measure_costs(words, clock=time.perf_counter, layouts=LAYOUTS):
     """Measures the `Costs` of a run of these words of the config; `actors` is needed.
 
-    Each thing is repeated; the median counts. The layouts are environments of an actor.
-    Those of several have processes of their own, whose work `time.process_time` does not
-    count.
+    The layouts are environments of an actor. Those of several have processes of their own,
+    whose work `time.process_time` does not count.
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         words = [*words, f"logdir={folder}/run"]
@@ -64,7 +64,7 @@ def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
         agent.clock.advance(1, agent_steps(episode), agent_steps(episode))
         stack.enter_context(cluster.connected(config, processes=1))
         store, content = EpisodeStore(run.episodes), pack(episode)
-        decision, step = _layouts(config, agent, repeats, clock, layouts)
+        decision, step = _layouts(config, agent, clock, layouts)
         gradients = [*agent.model.trainable_variables]
         gradients += agent.value.trainable_variables if agent.value else []
         return Costs(
@@ -72,8 +72,8 @@ def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
             step=step,
             episode_steps=agent_steps(episode),
             action_repeat=environment.action_repeat,
-            pack=_median(clock, lambda: pack(episode), repeats),
-            write=_median(clock, lambda: store.append_packed(content), repeats),
+            pack=_median(clock, lambda: pack(episode)),
+            write=_median(clock, lambda: store.append_packed(content)),
             train={
                 count: _train_seconds(config, agent, episode, count, clock)
                 for count in SHARES
@@ -82,7 +82,7 @@ def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
             save=_median(clock, _saver(run, agent), repeats=5),
             weights=_bytes(agent.collect_policy.variables()),
             gradients=_bytes(gradients),
-            **_through_ray(agent, content, repeats, clock),
+            **_through_ray(agent, content, clock),
         )
 
 
@@ -101,7 +101,7 @@ def _random_episode(config, agent, environment):
     return found[0]
 
 
-def _through_ray(agent, content, repeats, clock):
+def _through_ray(agent, content, clock):
     """What goes from one process to another."""
     import ray
 
@@ -113,13 +113,13 @@ def _through_ray(agent, content, repeats, clock):
     actor, weights = Actor.remote(), Weights(acting_variables(agent))
     sent = ray.put(weights.read())
     return {
-        "hand": _median(clock, lambda: ray.get(actor.episode.remote()), repeats),
-        "send": _median(clock, lambda: ray.put(weights.read()), repeats),
-        "receive": _median(clock, lambda: weights.write(ray.get(sent)), repeats),
+        "hand": _median(clock, lambda: ray.get(actor.episode.remote())),
+        "send": _median(clock, lambda: ray.put(weights.read())),
+        "receive": _median(clock, lambda: weights.write(ray.get(sent))),
     }
 
 
-def _layouts(config, agent, repeats, clock, layouts):
+def _layouts(config, agent, clock, layouts):
     """Seconds of a call of the planner, and of a step of all environments, by layout."""
     decision, step = {}, {}
     for count in layouts:
@@ -128,7 +128,7 @@ def _layouts(config, agent, repeats, clock, layouts):
             policy = as_py_policy(agent.collect_policy)
             now, state = environment.reset(), policy.get_initial_state(count)
             seconds = []
-            for _ in range(repeats + 5):  # the first ones trace and compile
+            for _ in range(_REPEATS + 5):  # the first ones trace and compile
                 begun = clock()
                 action = policy.action(now, state)
                 decided = clock()
@@ -138,7 +138,7 @@ def _layouts(config, agent, repeats, clock, layouts):
     return decision, step
 
 
-def _train_seconds(config, agent, episode, learners, clock, chunks=5):
+def _train_seconds(config, agent, episode, learners, clock):
     """Of a gradient step on the share of the batch that one of several learners has."""
     from agents.episodes.replay import Replay
 
@@ -148,7 +148,7 @@ def _train_seconds(config, agent, episode, learners, clock, chunks=5):
     devices = tf.distribute.get_strategy()
     learning = Learning(agent, replay, devices, share, config.sequence_length, seed=0)
     learning.run(20, lambda _: None)  # traces and compiles
-    return _median(clock, lambda: learning.run(20, lambda _: None), chunks) / 20
+    return _median(clock, lambda: learning.run(20, lambda _: None), repeats=5) / 20
 
 
 def _saver(run, agent):
@@ -162,7 +162,7 @@ def _bytes(variables):
     return sum(sizes)
 
 
-def _median(clock, function, repeats):
+def _median(clock, function, repeats=_REPEATS):
     function()
     seconds = []
     for _ in range(repeats):
