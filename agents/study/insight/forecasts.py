@@ -134,12 +134,8 @@ def _imagine(model, times, start, action, seed, components, functions, weights):
     ahead, count = action.shape[0], action.shape[1]
     size = model.rssm.latent_size
     first = normal([functions, count, size], fold(seed, 0))
-    start = Latent(
-        *(
-            tf.repeat(tf.repeat(x, components, axis=0)[tf.newaxis], functions, 0)
-            for x in start
-        )
-    )
+    start = Latent(*(tf.repeat(state, components, axis=0) for state in start))
+    start = Latent(*(tf.repeat(state[tf.newaxis], functions, axis=0) for state in start))
     start = start._replace(sample=start.mean + start.stddev * first)
     noise = normal([ahead, functions, count, size], fold(seed, 1))
     imagined = imagine_latents(model, start, action, noise, weights)

@@ -110,8 +110,7 @@ def open_loop_latents(model, episode, context, draws, seed):
     seed = fold(seed, 2)
     weights = model.draw_weights(draws, seed) if draws else model.central_weights()
     later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
-    start = Latent(*(state[:, -1] for state in seen))
-    start = Latent(*(tf.repeat(state[tf.newaxis], copies, axis=0) for state in start))
+    start = Latent(*(tf.repeat(state[tf.newaxis, :, -1], copies, axis=0) for state in seen))
     imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
     return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
 
@@ -154,12 +153,9 @@ def encode(model, episodes, seed):
 
 def stack(episodes, key):
     """One tensor of all episodes, [B, T, ...]; shorter ones end with zeros."""
-    length = max(len(episode[key]) for episode in episodes)
-    return tf.constant(np.stack([_pad(episode[key], length) for episode in episodes]))
-
-
-def _pad(array, length):
-    return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (np.ndim(array) - 1)])
+    rows = [np.asarray(episode[key]) for episode in episodes]
+    padded = tf.keras.utils.pad_sequences(rows, dtype=rows[0].dtype, padding="post")
+    return tf.constant(padded)
 
 
 @traced_once(embedding=1, action=1, is_first=1, noise=1)
