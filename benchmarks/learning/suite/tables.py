@@ -125,23 +125,14 @@ def against(own, method, stand_in=None):
         "published": float(statistics.interquartile_mean(theirs)),
     }
 
+    # of means: tasks weigh alike whatever their seeds, and what was published are means
     def ahead(values):
         return statistics.mean(means_of_tasks(values, scores)) - theirs.mean()
 
-    return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
-
-
-def over_tasks(scores):
-    """Interquartile mean of the means of tasks, with its stratified bootstrap interval.
-
-    A task weighs alike whatever its number of seeds, and what was published are means.
-    `scores` has those of each task, [seeds].
-    """
-
-    def statistic(values):
+    def iqm(values):
         return statistics.interquartile_mean(means_of_tasks(values, scores))
 
-    return with_interval("iqm", scores, statistic)
+    return row | with_interval("ahead", scores, ahead) | with_interval("iqm", scores, iqm)
 
 
 def difference(ours, theirs):
