@@ -34,13 +34,9 @@ def page():
 
 def _own_sections():
     """The sections of the run that are no group of files."""
-    hints = typing.get_type_hints(schema.Train)
-    fields = (field.name for field in dataclasses.fields(schema.Train))
-    return [
-        name
-        for name in fields
-        if dataclasses.is_dataclass(hints[name]) and name not in _GROUPS
-    ]
+    hints = typing.get_type_hints(schema.Train).items()
+    kinds = {name: kind for name, kind in hints if name not in _GROUPS}
+    return [name for name, kind in kinds.items() if dataclasses.is_dataclass(kind)]
 
 
 def _run(values):
@@ -66,34 +62,27 @@ def _section(name, values):
         _row(f"{name}.{key}", field, hint, [_shown(values[name][key])], unit)
         for key, field, hint, unit in _fields(kind, said, name)
     ]
-    about = _first_line(kind)
-    said_of_all = said.get(name, "")
-    words = "\n\n".join(each for each in (about, said_of_all and f"{said_of_all}.") if each)
-    return f"## {name}\n\n" + (f"{words}\n\n" if words else "") + _table(["default"], rows)
+    said_of_all = f"{said[name]}." if name in said else ""
+    parts = [f"## {name}", _first_line(kind), said_of_all, _table(["default"], rows)]
+    return "\n\n".join(filter(None, parts))
 
 
 def _group(group):
     """The tables of a group: its choices, and their keys with the values in each."""
     names = choices.groups()[group]
-    default = choices.defaults()[group]
     said_of = {name: choices.about(group, name) for name in names}
-    said_of[default] += " (default)"
-    about = _choices(group, said_of)
-    kinds = typing.get_type_hints(schema.Train)[group]
+    said_of[choices.defaults()[group]] += " (default)"
     said = _joined({name: _comments(choices.read(group, name)) for name in names})
-    found = {}
-    for name in names:
-        values = choices.values(group, name)
-        found[name] = values.get(group, values)
-    rows = []
-    for kind in _classes(group, kinds):
+    found = {name: choices.values(group, name) for name in names}
+    found = {name: values.get(group, values) for name, values in found.items()}
+    rows = {}  # of each key that of the first class which has it
+    for kind in _classes(group):
         for key, field, hint, unit in _fields(kind, said, group):
             cells = {n: _shown(v[key]) for n, v in found.items() if key in v}
             row = _row(f"{group}.{key}", field, hint, [_by_choice(cells)], unit)
-            if row not in rows and not any(r[0] == row[0] for r in rows):
-                rows.append(row)
-    keys = _table(["value in each choice"], rows) if rows else "It has no keys."
-    return f"## {group}\n\n" + about + f"\n\n{keys}"
+            rows.setdefault(key, row)
+    keys = _table(["value in each choice"], rows.values())
+    return "\n\n".join([f"## {group}", _choices(group, said_of), keys])
 
 
 def _joined(said_by):
@@ -130,21 +119,20 @@ def _by_choice(cells):
 
 def _presets():
     """The files of `experiment=`, as they are."""
+    said_of = {n: choices.about("experiment", n) for n in choices.groups()["experiment"]}
     parts = ["## experiment", "A preset sets some of the keys above."]
-    names = choices.groups()["experiment"]
-    said_of = {name: choices.about("experiment", name) for name in names}
     parts.append(_choices("experiment", said_of))
-    for name in choices.groups()["experiment"]:
+    for name in said_of:
         text = "\n".join(choices.read("experiment", name))
         parts.append(f"### experiment={name}\n\n```yaml\n{text}\n```")
     return "\n\n".join(parts)
 
 
-def _classes(group, hint):
+def _classes(group):
     """The dataclasses that a section may be."""
     field = next(f for f in dataclasses.fields(schema.Train) if f.name == group)
-    kinds = field.metadata["kinds"]
-    return list(dict.fromkeys(kinds.values())) if kinds else [hint]
+    kinds = field.metadata["kinds"] or {group: field.type}
+    return list(dict.fromkeys(kinds.values()))
 
 
 def _fields(kind, said, section):
