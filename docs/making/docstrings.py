@@ -33,17 +33,13 @@ def readable(lines):
         if line.strip() and not indented:
             inside, literal = bool(_SECTION.match(line)), False
         after_blank = number > 0 and not lines[number - 1].strip()
-        if indented and not inside and not literal and (after_blank or _is_deep(line)):
+        is_deep = line.startswith("    ")  # deeper than the rest of an item of a list
+        if indented and not inside and not literal and (after_blank or is_deep):
             made += [""] * (not after_blank) + [".. code-block:: text", ""]
             literal = True
         doctest = line.strip().startswith(">>>") or (doctest and bool(line.strip()))
         made.append(line if literal or doctest else _plain(line))
     return made
-
-
-def _is_deep(line):
-    """Whether a line is indented further than the rest of an item of a list."""
-    return line.startswith("    ")
 
 
 def _plain(line):
