@@ -124,16 +124,19 @@ def _widen(seeds):
 
 
 def _returns(groups):
+    x, key = "environment_steps", "collect/return"
+    groups = [group for group in groups if any(run.curve(x, key) for run in group.runs)]
+    if not groups:
+        return None
     figure, grid = panels(_tasks(groups), columns=3, size=(5.6, 3.8))
-    drawn = False
     for task, axes in grid.items():
         for group in groups:
             if group.task == task:
-                drawn |= _lines(axes, group, "environment_steps", "collect/return")
+                _lines(axes, group, x, key)
         axes.set_title(task)
-        finish(axes, "environment_steps", "return of collected episodes")
+        finish(axes, x, "return of collected episodes")
     legends_below(figure, grid)
-    return figure if drawn else None
+    return figure
 
 
 def _grid(groups, titles, unit="", columns=3):
@@ -159,16 +162,15 @@ def _lines(axes, group, x, key):
     """Draws each seed, and their median where there are several."""
     seeds = [curve for run in group.runs if (curve := run.curve(x, key)) is not None]
     if not seeds:
-        return False
+        return
     if len(seeds) == 1:
         axes.plot(*seeds[0], label=label(group, "n = 1 seed"), **style(group))
-        return True
+        return
     for steps, values in seeds:
         axes.plot(steps, values, **thin(group))
     steps, values = statistics.align(seeds)
     name = label(group, f"median, n = {count_seeds(len(seeds))}")
     axes.plot(steps, np.median(values, axis=1), label=name, **style(group))
-    return True
 
 
 def _limit(axes):

@@ -10,6 +10,7 @@ import yaml
 from PIL import Image
 
 from agents.runs import records
+from agents.study.figures import run_curves
 from agents.study.figures.run_curves import plot
 
 ALL = ["losses.png", "returns.png", "scores.png", "weight_kl.png", "weight_stddev.png"]
@@ -101,6 +102,22 @@ def test_seeds_of_unequal_length_and_evaluations_are_drawn(tmp_path):
     extra = steps | {"evaluation_episode": 3, "seed": 1, "return": 1.0}
     records.append_scores(runs[1], [extra])
     assert names(plot(runs)) == ALL
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.usefixtures("undrawn")
+def test_no_panel_of_returns_is_drawn_of_runs_that_collected_nothing(tmp_path, monkeypatch):
+    run = tmp_path / "learned"
+    run.mkdir()
+    (run / "config.yaml").write_text(yaml.safe_dump({"task": "fake", "seed": 0}))
+    steps = {"environment_steps": 700, "episodes": 7, "train_steps": 70}
+    records.append_metrics(run, steps | {"train/loss": 1.0})
+    assert names(plot(run)) == ["losses.png"]
+    drawn = []
+    monkeypatch.setattr(run_curves, "finish", lambda axes, x, unit: drawn.append(unit))
+    files = plot([run, make_run(tmp_path / "run", task="b", scores=False)])
+    assert "returns.png" in names(files)
+    assert drawn.count("return of collected episodes") == 1
 
 
 def test_folder_that_is_no_run_is_an_error(tmp_path):
