@@ -101,7 +101,7 @@ class Report:
     def show(self, rows, command, folder=None, **more):
         """Prints the table and where it comes from; saves them where `folder` says."""
         facts = origin(command) | more
-        show(self.columns, self._texts(rows))
+        show(self.columns, self._texts(rows, self.columns))
         print(", ".join(f"{name}: {value}" for name, value in facts.items()))
         if folder:
             self.save(pathlib.Path(folder), rows, facts)
@@ -131,23 +131,20 @@ class Report:
 
     def page(self, rows, facts):
         """The text of the Markdown file."""
-        names = [*self.columns]
-        places = [names.index(name) for name in self.shown]
-        texts = self._texts(filter(self.is_shown, rows))
-        first = [[row[place] for place in places] for row in texts]
-        every = self._texts(rows)
+        first = self._texts(filter(self.is_shown, rows), self.shown)
+        every = self._texts(rows, self.columns)
         parts = [
             f"# {self.title}",
             self.question,
             self.answer(rows, facts),
             as_markdown(self.shown, first),
             folded("How it was measured", self.notes, as_lines(facts)),
-            folded("All cases", as_markdown(names, every) if every != first else ""),
+            folded("All cases", as_markdown(self.columns, every) if every != first else ""),
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
 
-    def _texts(self, rows):
-        return [[column(row) for column in self.columns.values()] for row in rows]
+    def _texts(self, rows, names):
+        return [[self.columns[name](row) for name in names] for row in rows]
 
 
 def _text(value, form):
