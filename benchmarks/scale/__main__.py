@@ -43,8 +43,7 @@ def main():
     try:
         is_wall = options.clock == "wall"
         layouts = LAYOUTS if is_wall else LAYOUTS[:1]
-        clock = CLOCKS[options.clock]
-        costs = measure_costs([*words, "actors=1"], clock=clock, layouts=layouts)
+        costs = measure_costs([*words, "actors=1"], CLOCKS[options.clock], layouts)
         config = settled(load(words))
         steps = costs.episode_steps * costs.action_repeat
         updates = round(config.updates_per_step * steps)  # after an episode

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import tempfile
-import time
 
 import numpy as np
 import tensorflow as tf
@@ -20,6 +19,7 @@ from agents.training.distributed import cluster
 from agents.training.distributed.weights import Weights, acting_variables
 from agents.training.gradient_steps import Learning
 from agents.training.loading import make_checkpoints
+from benchmarks.measuring.timing import measure
 
 LAYOUTS = 1, 2, 4, 8  # environments of an actor
 SHARES = 1, 2, 4, 8, 16  # learners that share a batch
@@ -45,7 +45,7 @@ class Costs:
     gradients: int  # bytes of what learners sum
 
 
-def measure_costs(words, clock=time.perf_counter, layouts=LAYOUTS):
+def measure_costs(words, clock, layouts):
     """Measures the `Costs` of a run of these words of the config; `actors` is needed.
 
     The layouts are environments of an actor. Those of several have processes of their own,
@@ -158,15 +158,9 @@ def _saver(run, agent):
 
 
 def _bytes(variables):
-    sizes = (each.shape.num_elements() * each.dtype.size for each in variables)
-    return sum(sizes)
+    return sum(each.shape.num_elements() * each.dtype.size for each in variables)
 
 
 def _median(clock, function, repeats=_REPEATS):
-    function()
-    seconds = []
-    for _ in range(repeats):
-        begun = clock()
-        function()
-        seconds.append(clock() - begun)
+    seconds = measure({"it": function}, repeats, warmup=1, clock=clock)["it"]
     return float(np.median(seconds))
