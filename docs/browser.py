@@ -91,7 +91,7 @@ def _films(page, address):
         except TimeoutError:
             found.append(_at(page, f"does not play: {film.get_attribute('src')}"))
         film.evaluate("film => film.pause()")
-    return found or [] if films else [_at(page, "has no film")]
+    return found if films else [_at(page, "has no film")]
 
 
 def _search(page, address, word):
@@ -104,9 +104,8 @@ def _search(page, address, word):
         results.first.wait_for(timeout=_MILLISECONDS)
     except TimeoutError:
         return [_at(page, "finds nothing")]
-    for link in [result.evaluate("link => link.href") for result in results.all()][
-        :_MOST_RESULTS
-    ]:
+    opened = results.all()[:_MOST_RESULTS]
+    for link in [result.evaluate("link => link.href") for result in opened]:
         page.goto(link)
         if word in page.inner_text("article"):
             return []

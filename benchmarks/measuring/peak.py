@@ -27,10 +27,10 @@ def shapes(config, observation_size, action_size):
     ]
 
 
-def matrix_speeds(products, dtype, clock, repeats=5):
-    """Dict of product -> operations per second, of the fastest of the repeats."""
+def matrix_speeds(products, dtype, clock):
+    """Dict of product -> operations per second, of the fastest of five calls."""
     functions = {product: make_products(product, dtype) for product in products}
-    seconds = measure(functions, repeats, warmup=1, clock=clock)
+    seconds = measure(functions, repeats=5, warmup=1, clock=clock)
     return {product: flops(product) / seconds[product].min() for product in products}
 
 

@@ -71,8 +71,8 @@ def write_page(folder, title, facts, costs, checks, outcomes):
             *(_outcome_row(layout, outcome) for layout, outcome in outcomes),
         ],
     }
-    numbers = {"weights": f"{costs.weights / 1e6:.2f}"}
-    numbers |= {"gradients": f"{costs.gradients / 1e6:.2f}"}
+    sizes = {"weights": costs.weights, "gradients": costs.gradients}
+    numbers = {name: f"{size / 1e6:.2f}" for name, size in sizes.items()}
     found = {"title": title, "facts": facts, "numbers": numbers, "tables": tables}
     write_text(folder / "scale.json", json.dumps(found) + "\n")
     _draw(folder / "scale.png", outcomes)

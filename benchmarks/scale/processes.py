@@ -93,7 +93,8 @@ def make_report():
 
 def answer(rows, _):
     """What actors bring beside one process, in a sentence or two."""
-    own = [row for row in rows if (row["run"], row["code"]) == _kind(rows[0])]
+    kind = rows[0]["run"], rows[0]["code"]
+    own = [row for row in rows if (row["run"], row["code"]) == kind]
     alone = next(row for row in own if row["actors"] == 0)
     best = max(own, key=lambda row: row["speed"])
     return (
@@ -102,10 +103,6 @@ def answer(rows, _):
         f"episode comes {best['first'] - alone['first']:.0f} seconds later, and the run "
         f"uses {best['memory']:.0f} MiB of memory instead of {alone['memory']:.0f}."
     )
-
-
-def _kind(row):
-    return row["run"], row["code"]
 
 
 def speeds(words, actors, episodes):

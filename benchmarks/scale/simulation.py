@@ -128,7 +128,7 @@ class _Run:
                 yield self.clock.timeout(seconds)
             self._book(who, seconds, processes)
 
-    def _book(self, who, seconds, processes=1):
+    def _book(self, who, seconds, processes):
         """Counts the last seconds as work, those since the measurement began."""
         self.worked[who] += processes * min(seconds, self.clock.now - self.begun)
 

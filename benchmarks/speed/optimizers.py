@@ -89,8 +89,7 @@ def line(row):
     """A row as text."""
     ratio = ""
     if row["over_reference"]:
-        names = ("over_reference", "over_reference_low", "over_reference_high")
-        middle, low, high = (row[name] for name in names)
+        middle, low, high = (row[f"over_reference{end}"] for end in ("", "_low", "_high"))
         ratio = f"{middle:.2f} [{low:.2f}, {high:.2f}], at most {row['at_most']}"
     return f"{row['group']:<60} {row['case']:<6} {row['milliseconds']:8.2f} ms  {ratio}"
 

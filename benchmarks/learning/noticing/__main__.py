@@ -116,12 +116,9 @@ def forecasts_summed_up(rows):
     """Means of forecasts over runs with intervals over seeds, of all tasks too."""
     rows, keys = pd.DataFrame(rows), ["size", "change"]
     numbers = ["covered", "width", "interval_score", "forecast", "came"]
-    of_kind = rows.pivot_table(
-        index=["task", *keys, "seed"], columns="kind", values=numbers
-    )
-    apart = of_kind.xs("draws", axis=1, level=1) - of_kind.xs(
-        "mean weights", axis=1, level=1
-    )
+    index = ["task", *keys, "seed"]
+    of_kind = rows.pivot_table(numbers, index, "kind").swaplevel(axis=1)
+    apart = of_kind["draws"] - of_kind["mean weights"]
     rows = pd.concat([rows, apart.reset_index().assign(kind="draws minus mean weights")])
     return _over_seeds(rows, [*keys, "kind"], numbers)
 

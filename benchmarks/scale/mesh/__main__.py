@@ -43,10 +43,8 @@ def run(hidden, filter, meshes=MESHES):
         print(mesh, file=sys.stderr, flush=True)
         state, peak = measure(mesh, hidden, 1, filter)
         row = _row(model, mesh, int(mesh.split("x")[1]))
-        row |= {"state": max(state), "bytes_a_weight": peak / model.kernels}
-        rows.append(
-            row | {"share": max(state) / (rows[0]["state"] if rows else max(state))}
-        )
+        rows.append(row | {"state": max(state), "bytes_a_weight": peak / model.kernels})
+        rows[-1]["share"] = max(state) / rows[0]["state"]
     most = max(row["bytes_a_weight"] for row in rows)
     deepest = largest(DEVICES, MEMORY, most, **WIDE, **WORDS)
     return [*rows, _row(deepest, f"1x{DEVICES}", DEVICES) | {"bytes_a_weight": most}]
