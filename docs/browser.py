@@ -40,14 +40,9 @@ def served(site):
 
 
 def faults(site, chromium):
-    """What a reader of a site would see go wrong.
+    """What a reader would see go wrong: `made/gallery.html: scrolls sideways on a phone`.
 
-    Args:
-        site: folder of the built pages.
-        chromium: the program.
-
-    Returns:
-        Lines such as `made/gallery.html: scrolls sideways on a phone`.
+    The site is the folder of the built pages, chromium the path of the program.
     """
     from playwright.sync_api import sync_playwright
 

@@ -32,13 +32,9 @@ def read(page):
 
 
 def key(page):
-    """Names what the outputs of a page belong to: its code, and all that it may use.
+    """Digits that name what outputs of a page belong to: its code, and all it may use.
 
-    Args:
-        page: `pathlib.Path`.
-
-    Returns:
-        Hexadecimal digits. No version of Python or of a library changes them.
+    No version of Python or of a library changes them.
 
     Raises:
         ValueError: the page does not say what it uses, or names what is not there.
@@ -91,14 +87,10 @@ def is_kept(page):
 
 
 def keep(page, belongs, notebook, folder):
-    """Writes the outputs of a page.
+    """Writes the outputs of a page, those of its notebook after it ran.
 
-    Args:
-        page: `pathlib.Path`.
-        belongs: its `key` before it ran.
-        notebook: of the page, after it ran.
-        folder: in which it ran; paths that outputs print are relative to it or to the
-            repository.
+    `belongs` is the `key` that it had before. Paths that outputs print are relative to the
+    folder in which it ran, or to the repository.
     """
     outputs = [_tidy(cell.outputs, folder) for cell in _code(notebook)]
     file = _file(page)
@@ -114,11 +106,7 @@ def forget(pages):
 
 
 def cache():
-    """Hands kept outputs to MyST-NB.
-
-    Returns:
-        The folder of a jupyter-cache; it has another name where they are others.
-    """
+    """Hands kept outputs to MyST-NB: the folder of a jupyter-cache, named after them."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 

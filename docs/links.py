@@ -29,14 +29,9 @@ class _Page(html.parser.HTMLParser):
 
 
 def broken(site):
-    """What is wrong with the links of a site.
+    """What is wrong with the links of a site: `index.html: no such file: gone.html`.
 
-    Args:
-        site: folder of the built pages.
-
-    Returns:
-        Lines such as `index.html: no such file: gone.html`; what a page needs to be shown
-        must not lie outside the site.
+    What a page needs to be shown must not lie outside the site, the folder of built pages.
     """
     files = sorted(pathlib.Path(site).rglob("*.html"))
     pages = {file.resolve(): _Page(file.read_text()) for file in files}

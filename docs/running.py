@@ -37,11 +37,7 @@ def prepare():
 
 
 def stop_at_failures(shell):
-    """Lets `!command` raise where the command fails, as code does.
-
-    Args:
-        shell: of IPython, in the kernel of a page.
-    """
+    """Lets `!command` in a shell of IPython raise where it fails, as code does."""
     system = shell.system
 
     def checked(command):
@@ -56,12 +52,8 @@ def stop_at_failures(shell):
 def execute(page):
     """Runs a page in a new folder, and keeps its outputs where it raises nothing.
 
-    Args:
-        page: `pathlib.Path`.
-
-    Returns:
-        The seconds it took by the clock, and those of processors, which others on the
-        machine do not lengthen; the text of an error or None.
+    Returns the seconds it took by the clock, and those of processors, which others on the
+    machine do not lengthen; the text of an error or None.
     """
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_core.utils import run_sync
@@ -110,14 +102,9 @@ def _seconds():
 
 
 def run(pages, jobs):
-    """Runs those pages whose outputs are not kept, and says so of each.
+    """Runs those pages whose outputs are not kept, so many jobs at a time, and says so.
 
-    Args:
-        pages: list of `pathlib.Path`.
-        jobs: pages at the same time.
-
-    Returns:
-        How many failed.
+    Returns how many failed.
     """
     failed = 0
     missing = [page for page in pages if not keeping.is_kept(page)]

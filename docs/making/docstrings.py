@@ -15,13 +15,10 @@ _SIGNS = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
 def readable(lines):
-    r"""Marks indented lines as literal, and signs as plain.
+    r"""Marks indented lines of a docstring as literal, and signs as plain.
 
-    Args:
-        lines: of a docstring, without its common indentation.
-
-    Returns:
-        Lines of reStructuredText with Google's sections.
+    They come without their common indentation, and go as lines of reStructuredText with
+    Google's sections.
 
     Example:
         >>> readable(["A sum.", "", "    y = a * b", "", "Of a * b."])

@@ -1,6 +1,5 @@
 """Writes all pages that are made of the code."""
 
-import pathlib
 import shutil
 
 from docs.making import gallery, results
@@ -23,11 +22,7 @@ def made():
 
 
 def write(folder):
-    """Writes the pages that have changed, and takes away those that are no more.
-
-    Args:
-        folder: `pathlib.Path`; all that is in it is ours.
-    """
+    """Writes the pages that have changed, and takes all else out of the folder."""
     texts = made()
     for path, text in texts.items():
         file = folder / path
@@ -41,6 +36,6 @@ def write(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, file)
     kept = {folder / path for path in texts} | set(copies)
-    for file in pathlib.Path(folder).rglob("*.*"):
+    for file in folder.rglob("*.*"):
         if file.is_file() and file not in kept:
             file.unlink()

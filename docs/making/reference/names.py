@@ -23,11 +23,7 @@ _INTERNAL = ("StochasticLayer", "make_get")
 
 @functools.cache
 def public():
-    """Every public name that is no module.
-
-    Returns:
-        Dict of dotted name -> object, such as `bayes_rl.layers.DenseFlipout`.
-    """
+    """Dict of dotted name -> object of all that is public and no module."""
     found = {}
     for module in _modules(bayes_rl):
         for name in names_of(module):
@@ -95,10 +91,7 @@ def _title(file):
 def entry(name, value, members=True):
     """Lines of the directive of one name, where `currentmodule` is its module.
 
-    Args:
-        name: without its module.
-        value: what it names.
-        members: whether methods of a class get entries as well.
+    With `members` the methods of a class get entries as well.
     """
     if inspect.isclass(value):
         return [f".. autoclass:: {name}", *["   :members:"][: int(members)], ""]
