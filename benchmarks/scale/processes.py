@@ -82,7 +82,6 @@ def main():
 
 
 def make_report():
-    """How the rows are shown and saved."""
     title = "Costs of the processes of a run"
     question = "What do actors in processes of their own cost?"
     hidden = "of these the learner", "core seconds to the first episode"

@@ -202,7 +202,6 @@ def answer(rows, _):
 
 
 def make_report():
-    """How the rows are shown and saved."""
     from benchmarks.measuring import report
 
     columns = {

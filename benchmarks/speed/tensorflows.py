@@ -158,7 +158,6 @@ def _cell(row, first):
 
 
 def main(arguments=None):
-    """Measures, prints the table and writes it where `--folder` says."""
     parser = argparse.ArgumentParser(f"python -m {_MODULE}", description=NOTES)
     parser.add_argument("pythons", nargs="*", help="interpreters, the reference first")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each")

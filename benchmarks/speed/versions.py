@@ -102,7 +102,6 @@ def section(folder):
 
 
 def main(arguments=None):
-    """Compares, prints the table and writes it where `--folder` says."""
     parser = argparse.ArgumentParser(
         "python -m benchmarks.speed.versions", description=NOTES
     )

@@ -16,16 +16,8 @@ import pandas as pd
 _ALIKE = 1.05  # times the least environment steps of runs that are pooled
 _COUNTS = ("environment_steps", "episodes", "step")
 _PROBED = ("environment_steps", "episodes", "actions", "target", "input", "probe")
-_FORECAST = (
-    "actions",
-    "forecast",
-    "judged",
-    "transition",
-    "environment_steps",
-    "episodes",
-    "dimension",
-    "step",
-)
+_FORECAST = ("actions", "forecast", "judged", "transition", "environment_steps")
+_FORECAST += ("episodes", "dimension", "step")
 _SCORES = (
     *(f"{kind}_{level}" for kind in ("coverage", "deviation") for level in (50, 80, 95)),
     "negative_log_likelihood",

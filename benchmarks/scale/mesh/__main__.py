@@ -87,7 +87,6 @@ def answer(rows, _):
 
 
 def make_report():
-    """How the rows are shown and saved."""
     title = "Memory of a model that is split over devices"
     question = "How much memory does each device need when the weights are split?"
     words = (title, question, answer, bool, tuple(COLUMNS), NOTES, COLUMNS)

@@ -11,6 +11,7 @@ from agents.runs.config import choices, overrides, schema
 from agents.system.screen.text import as_markdown
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "word"}
+_LIMITS = {"least": "at least", "above": "above", "most": "at most", "below": "below"}
 _GROUPS = ("planner", "explore", "exploit", "value", "world_model")  # each file is a choice
 _COMMENT = re.compile(r"( *)(\w+):(.*?)(?:\s+# (.*))?$")
 _ABOUT = """# Config keys
@@ -205,12 +206,7 @@ def _kind(hint, field):
         return " or ".join(f"`{each}`" for each in limits["choices"])
     options = typing.get_args(hint) or (hint,)
     words = [_TYPES.get(options[0], "")]
-    for name, text in (
-        ("least", "at least"),
-        ("above", "above"),
-        ("most", "at most"),
-        ("below", "below"),
-    ):
+    for name, text in _LIMITS.items():
         if limits.get(name) is not None:
             words.append(f"{text} {limits[name]:,}")
     return ", ".join(words) + (" or null" if type(None) in options else "")
