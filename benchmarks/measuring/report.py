@@ -96,7 +96,7 @@ class Report:
     shown: tuple  # headings of that table
     notes: str  # what the columns mean
     columns: dict  # heading -> function of a row to its text
-    also: typing.Callable = lambda folder: ""  # of the folder: Markdown that ends the page
+    also: tuple = ()  # functions of the folder to parts of Markdown that end the page
 
     def show(self, rows, command, folder=None, **more):
         """Prints the table and where it comes from; saves them where `folder` says."""
@@ -126,7 +126,7 @@ class Report:
         ]
         file = folder / f"{self.name}.md"
         facts = facts or facts_on(file.read_text())
-        parts = [self.page(rows, facts), self.also(folder)]
+        parts = [self.page(rows, facts), *(part(folder) for part in self.also)]
         write_text(file, "\n".join(filter(None, parts)))
 
     def page(self, rows, facts):

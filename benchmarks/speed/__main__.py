@@ -44,11 +44,7 @@ def make_report():
     title = "Speed of training and planning"
     question = "How long do a training step and a decision take?"
     words = (title, question, answer, is_shown, SHOWN, report.NOTES, report.COLUMNS)
-    parts = (tensorflows.section, versions.section)
-
-    def also(folder):
-        return "\n".join(filter(None, (part(folder) for part in parts)))
-
+    also = (tensorflows.section, versions.section)
     return report.Report("benchmarks", *words, also=also)
 
 
