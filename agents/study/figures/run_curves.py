@@ -41,7 +41,8 @@ def plot(runs, out=None):
     folders = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not folders:
         raise UserError("no runs to plot; give the folder of at least one run")
-    loaded = [load(pathlib.Path(folder)) for folder in dict.fromkeys(folders)]
+    named = {folder.resolve(): folder for folder in map(pathlib.Path, folders)}
+    loaded = [load(folder) for folder in named.values()]  # a run may be named twice
     groups = arrange(loaded)
     folder = output_folder(out or _default_out(loaded))
     figures = {"scores": _scores(groups), "returns": _returns(groups)}

@@ -10,6 +10,7 @@ import yaml
 from PIL import Image
 
 from agents.runs import records
+from agents.runs.grouping import arrange
 from agents.study.figures import run_curves
 from agents.study.figures.run_curves import plot
 
@@ -102,6 +103,16 @@ def test_seeds_of_unequal_length_and_evaluations_are_drawn(tmp_path):
     extra = steps | {"evaluation_episode": 3, "seed": 1, "return": 1.0}
     records.append_scores(runs[1], [extra])
     assert names(plot(runs)) == ALL
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_that_is_named_twice_counts_once(tmp_path, monkeypatch):
+    run, counts = make_run(tmp_path / "run"), []
+    monkeypatch.setattr(
+        run_curves, "arrange", lambda runs: counts.append(len(runs)) or arrange(runs)
+    )
+    plot([f"{run}", f"{run}/", run / ".." / "run"])
+    assert counts == [1]
 
 
 @pytest.mark.filterwarnings("error")
