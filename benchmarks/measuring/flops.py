@@ -41,24 +41,16 @@ def parts(config, observation_size, action_size):
     The config is one from states; the transition is the step to the next belief.
     """
     model = for_task(config.world_model, observation_size, action_size)
-    features = model.belief_size + model.latent_size
-    moments = 2 * model.latent_size
+    belief, latent, hidden = model.belief_size, model.latent_size, model.hidden_size
+    encoder, decoder = [hidden] * model.encoder_layers, [hidden] * model.decoder_layers
+    reward = [model.reward_units] * model.reward_layers
     return {
-        "encoder": products(
-            observation_size,
-            *[model.hidden_size] * model.encoder_layers,
-            model.embedding_size,
-        ),
-        "transition": products(model.latent_size + action_size, model.hidden_size)
-        + gru(model.hidden_size, model.belief_size),
-        "prior": products(model.belief_size, model.hidden_size, moments),
-        "posterior": products(
-            model.belief_size + model.embedding_size, model.hidden_size, moments
-        ),
-        "decoder": products(
-            features, *[model.hidden_size] * model.decoder_layers, observation_size
-        ),
-        "reward": products(features, *[model.reward_units] * model.reward_layers, 1),
+        "encoder": products(observation_size, *encoder, model.embedding_size),
+        "transition": products(latent + action_size, hidden) + gru(hidden, belief),
+        "prior": products(belief, hidden, 2 * latent),
+        "posterior": products(belief + model.embedding_size, hidden, 2 * latent),
+        "decoder": products(belief + latent, *decoder, observation_size),
+        "reward": products(belief + latent, *reward, 1),
     }
 
 
@@ -70,10 +62,9 @@ def value_parts(config, observation_size, action_size):
     model = for_task(config.world_model, observation_size, action_size)
     features = model.belief_size + model.latent_size
     hidden = [value.units] * value.layers
-    critic = products(features + action_size, *hidden, 1)
     return {
         "policy": products(features, *hidden, 2 * action_size),
-        "critics": _CRITICS * critic,
+        "critics": _CRITICS * products(features + action_size, *hidden, 1),
     }
 
 
