@@ -32,10 +32,8 @@ def save(file, curves, title):
         own = [each for each in curves if each.actions == kind]
         for each in own:
             _draw(axes, each, colours[each.label])
-        most = max(
-            (each for each in own if each.name == own[0].name),
-            key=lambda each: each.draws,
-        )
+        of_first = [each for each in own if each.name == own[0].name]
+        most = max(of_first, key=lambda each: each.draws)
         inside = most.scores.coverage.mean(axis=(0, 1))  # [levels, D]
         if inside.shape[1] > 1:
             thin = {"color": colours[most.label], "linewidth": 0.6, "alpha": 0.5}
@@ -95,11 +93,11 @@ def save_worth(file, worth, title):
         style = {"color": f"C{number}", "label": label, "marker": "o", "capsize": 3}
         for panel, name in ((correlation, "rank_correlation"), (auroc, "auroc")):
             _errorbar(panel, [number], [measures.get(name)], style)
-        known = [(n, measures.get(f"spread_{least}")) for n, least in enumerate(VISITS)]
-        values = [row["value"] for _, row in known if row]
+        known = [measures.get(f"spread_{least}") for least in VISITS]
+        values = [row["value"] for row in known if row]
         most = max(filter(math.isfinite, values), default=1.0)
-        scaled = [row and row | {k: row[k] / most for k in _EDGES} for _, row in known]
-        _errorbar(shrinking, [n for n, _ in known], scaled, style)
+        scaled = [row and row | {k: row[k] / most for k in _EDGES} for row in known]
+        _errorbar(shrinking, range(len(VISITS)), scaled, style)
     for panel, chance, unit in (
         (correlation, 0.0, "rank correlation of spread and error"),
         (auroc, 0.5, "AUROC: unvisited from visited states"),

@@ -60,15 +60,14 @@ def _training(groups):
     rows = [row for group in groups for run in group.runs for row in run.metrics]
     names = dict.fromkeys(key for row in rows for key in row)
     layers = [name.removeprefix(stddev) for name in names if name.startswith(stddev)]
-    parts = {name: name.removeprefix(kl) for name in names if name.startswith(kl)}
+    kls = {"train/weight_kl": "all layers"}
+    kls |= {name: name.removeprefix(kl) for name in names if name.startswith(kl)}
     stddevs = {stddev + layer: f"stddev, {layer}" for layer in layers}
     ratios = {ratio + layer: f"stddev / size, {layer}" for layer in layers}
     return {
         "losses": _grid(groups, of_chart("losses"), columns=2),
         "value": _grid(groups, of_chart("value")),
-        "weight_kl": _grid(
-            groups, {"train/weight_kl": "all layers"} | parts, "weight KL (nats)"
-        ),
+        "weight_kl": _grid(groups, kls, "weight KL (nats)"),
         "weight_stddev": _grid(groups, stddevs | ratios, columns=len(layers)),
     }
 
