@@ -18,14 +18,11 @@ _VALUES = ("expected", "returned")
 
 def summarize(runs):
     """How the weights of each group moved, and the sources of all numbers."""
-    groups = arrange([load(pathlib.Path(run)) for run in runs])
-    return {
-        "groups": [
-            {"task": group.task, "group": group.label, "weights": _weights(group.runs)}
-            for group in groups
-        ],
-        "sources": sources_of(runs),
-    }
+    groups = [
+        {"task": group.task, "group": group.label, "weights": _weights(group.runs)}
+        for group in arrange([load(pathlib.Path(run)) for run in runs])
+    ]
+    return {"groups": groups, "sources": sources_of(runs)}
 
 
 def _weights(runs):

@@ -78,13 +78,9 @@ def simulated(costs, updates):
     """Pairs of `Layout` and `Outcome`, with so many updates an episode and with few."""
     from benchmarks.scale.simulation import Layout, simulate
 
-    layouts = [
-        Layout(actors, learners=learners, updates=updates)
-        for updates, learners, actors in itertools.product(
-            dict.fromkeys((updates, FEW_UPDATES)), LEARNERS, ACTORS
-        )
-        if learners in costs.train
-    ]
+    learners = [count for count in LEARNERS if count in costs.train]
+    kinds = itertools.product(dict.fromkeys((updates, FEW_UPDATES)), learners, ACTORS)
+    layouts = [Layout(actors, learners=n, updates=each) for each, n, actors in kinds]
     return [(layout, simulate(costs, layout)) for layout in layouts]
 
 

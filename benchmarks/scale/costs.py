@@ -88,16 +88,13 @@ def measure_costs(words, clock, layouts):
 
 def _random_episode(config, agent, environment):
     found = []
-    policy = RandomAtFirst(
-        as_py_policy(agent.collect_policy), environment, lambda: True, config.seed, [0]
-    )
-    collector = Collector(
-        environment,
-        policy,
-        agent.train_step_counter,
-        lambda episode, _: found.append(episode),
-    )
-    collector.collect()
+
+    def take(episode, _):
+        found.append(episode)
+
+    planned = as_py_policy(agent.collect_policy)
+    policy = RandomAtFirst(planned, environment, lambda: True, config.seed, [0])
+    Collector(environment, policy, agent.train_step_counter, take).collect()
     return found[0]
 
 

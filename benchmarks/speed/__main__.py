@@ -67,11 +67,8 @@ def _measure(options, arguments):
     from benchmarks.speed.cases import all_cases
 
     use_threads(options.threads)
-    chosen = [
-        case
-        for case in all_cases(options.words)
-        if options.only in f"{case.group}, {case.name}"
-    ]
+    every = all_cases(options.words)
+    chosen = [case for case in every if options.only in f"{case.group}, {case.name}"]
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, options.memory, CLOCKS[options.clock])

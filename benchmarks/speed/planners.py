@@ -28,14 +28,8 @@ _NEAR = 0.97
 
 def planners(horizon):
     """The planners that are compared, from many evaluations to few."""
-    wide = [
-        (1000, 100, 10),
-        (300, 30, 5),
-        (150, 15, 4),
-        (100, 10, 3),
-        (50, 5, 3),
-        (30, 3, 2),
-    ]
+    wide = [(1000, 100, 10), (300, 30, 5), (150, 15, 4)]
+    wide += [(100, 10, 3), (50, 5, 3), (30, 3, 2)]
     narrow = [(150, 15, 4), (100, 10, 3), (60, 6, 3), (30, 5, 3), (20, 4, 2), (10, 3, 2)]
     return [
         dataclasses.replace(

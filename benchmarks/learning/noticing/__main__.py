@@ -61,15 +61,9 @@ def of_run(folder, episodes):
         own = of | {"size": size, "change": change}
         changed, found = _act(config, agent, policies, physics, episodes)
         forecasts += [own | row for row in found]
-        areas += [
-            own
-            | {
-                "decisions": decisions,
-                "surprise": kind,
-                "auroc": auroc(changed[kind, decisions], unchanged[kind, decisions]),
-            }
-            for kind, decisions in changed
-        ]
+        for (kind, decisions), surprises in changed.items():
+            area = auroc(surprises, unchanged[kind, decisions])
+            areas.append(own | {"decisions": decisions, "surprise": kind, "auroc": area})
     return areas, forecasts
 
 

@@ -7,7 +7,7 @@ from agents.runs.grouping import Group
 from agents.study import statistics
 from agents.study.compare.published import published_scores
 from agents.study.figures.drawing import band, finish, legend_of_all, panels, style, thin
-from benchmarks.learning.suite.standings import METHODS, STEPS
+from benchmarks.learning.suite.standings import STEPS
 
 _KL = "train/weight_kl"
 _LOOKS = {
@@ -21,7 +21,7 @@ _LOOKS = {
     "DreamerV3": ("P", "0.3"),
     "DreamerV3 (run by TD-MPC2)": ("h", "0.6"),
     "SAC": ("<", "#8C6D31"),
-}  # of each of `METHODS`: sign, colour
+}  # of each of `standings.METHODS`: sign, colour
 
 
 def curves(found):
@@ -116,8 +116,7 @@ def _curves(group):
 def _published(axes, task):
     points = published_scores({"task": task, "observation": "state"})
     points = points[points["environment_steps"] <= STEPS]
-    for method in METHODS:
-        sign, colour = _LOOKS[method]
+    for method, (sign, colour) in _LOOKS.items():
         own = points[points["method"] == method]
         look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
         look |= {"label": method, "markersize": 4, "alpha": 0.9}
