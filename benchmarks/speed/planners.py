@@ -92,7 +92,9 @@ def fewest_evaluations(rows, kind, score, grace=0):
 def conclusion(rows):
     """What the scores say about the two kinds, as one sentence."""
     kinds = ["CrossEntropy", "ImprovedCrossEntropy"]
-    target = _NEAR * max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
+    best = max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
+    near = _NEAR if best >= 0 else 2 - _NEAR  # as far below, whatever the sign
+    target = near * best
     exact, graced = (
         [fewest_evaluations(rows, kind, target, grace) for kind in kinds]
         for grace in (0, 1)
@@ -101,7 +103,7 @@ def conclusion(rows):
         f"{kind} takes {count or 'no tried number of'} evaluations"
         for kind, count in zip(kinds, exact, strict=True)
     )
-    text = f"To reach {target:.0f} ({_NEAR:.0%} of {kinds[0]}'s best), {text}"
+    text = f"To reach {target:.0f} ({near:.0%} of {kinds[0]}'s best), {text}"
     if not all(exact):
         return text
     times, with_grace = (f"{cem / icem:.1f}" for cem, icem in (exact, graced))

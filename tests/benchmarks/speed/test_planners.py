@@ -43,3 +43,12 @@ def test_conclusion_tells_what_a_standard_error_changes():
     assert conclusion(rows).endswith(
         "3.0 times fewer (2.0 times if a mean may be one standard error lower)"
     )
+
+
+def test_conclusion_is_within_three_per_cent_of_a_best_score_below_zero():
+    rows = scores("CrossEntropy", (1000, -100.0), (300, -102.0), (200, -110.0))
+    rows += scores("ImprovedCrossEntropy", (100, -103.0), (10, -110.0))
+    assert conclusion(rows) == (
+        "To reach -103 (103% of CrossEntropy's best), CrossEntropy takes 300 evaluations "
+        "and ImprovedCrossEntropy takes 100 evaluations, 3.0 times fewer"
+    )
