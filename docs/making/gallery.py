@@ -78,14 +78,12 @@ def _run(name):
 def _film(name, root, words):
     """A film, its score and the commands that made it."""
     run, last = _run(name), _last(name)
-    train = shlex.join(["bayes-rl", "train", *words])
+    train, folder = shlex.join(["bayes-rl", "train", *words]), "/".join([root, *run])
     return _FILM.format(
         stem=name.removesuffix(".mp4"),
         task=run[0],
         score=f"{_score(last):.0f}, mean of {len(last)} episodes",
-        commands=html.escape(
-            f"{train}\nbayes-rl video {'/'.join([root, *run])}", quote=False
-        ),
+        commands=html.escape(f"{train}\nbayes-rl video {folder}", quote=False),
     )
 
 

@@ -54,8 +54,7 @@ def pages():
     for name, value in public().items():
         groups.setdefault(_page(name, value), []).append(name)
     made = {f"{file}.rst": _text(file, names) for file, names in sorted(groups.items())}
-    files = [file.removesuffix(".rst") for file in made]
-    return made | {"index.rst": _index(files)}
+    return made | {"index.rst": _index(sorted(groups))}
 
 
 def _modules(module):
