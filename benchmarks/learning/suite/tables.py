@@ -88,13 +88,8 @@ def against(own, method, stand_in=None):
     """A row: how scores of tasks stand against those of a published method.
 
     `own` is a dict of task -> scores [seeds]; the scores of `stand_in` count where the
-    method has none. Over the tasks that it has: our finished runs; on how many tasks the
-    mean over seeds is higher; how many have as many seeds as an interval needs
-    (`report.FEWEST_SEEDS` of `agents.study.compare`), and on how many of those its whole
-    interval is; the least ratio and its task; the mean over tasks of our mean less theirs,
-    the task where that is greatest and the mean over the others; and the interquartile
-    means over tasks of both, which leave out the best and the worst quarter of each,
-    rounded down. Ours has its interval. None where there is no such task.
+    method has none. Only tasks that it has count; None where there is none. `ahead` is the
+    mean over tasks of our mean less theirs, `iqm` our interquartile mean over tasks.
     """
     known = {task: published_at_end(task) for task in own}
     theirs = {
@@ -117,7 +112,7 @@ def against(own, method, stand_in=None):
         "runs": sum(map(len, scores)),
         "above": int((leads > 0).sum()),
         "with_interval": len(many),
-        "surely": sum(lows[task] > theirs[task] for task in many),
+        "surely": sum(lows[task] > theirs[task] for task in many),  # by whole intervals
         "least": ratios.min(),
         "least_task": ratios.idxmin(),
         "greatest_task": greatest,
