@@ -204,9 +204,8 @@ def _when_due(evaluations, runs):
     due = seen // every * every
     due = due.where(due > 0, seen).mask(seen >= asked, asked)
     is_first = seen == seen.groupby([evaluations["run"], due]).transform("min")
-    return evaluations.assign(
-        environment_steps=due.where(is_first, seen).astype(seen.dtype)
-    )
+    steps = due.where(is_first, seen).astype(seen.dtype)
+    return evaluations.assign(environment_steps=steps)
 
 
 def _rows(members, name, columns):

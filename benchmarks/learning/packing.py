@@ -231,16 +231,13 @@ def _measured(folders, table):
 def _told(run):
     if run.config.get("data") is None and len(run.metrics) < _MANY:
         return run.metrics
-    return [
-        row
-        if _is_told(row)
-        else {k: v for k, v in row.items() if not k.startswith(_SELDOM)}
-        for row in run.metrics
-    ]
+    return map(_thinned, run.metrics)
 
 
-def _is_told(row):
-    return row["episodes"] % _EVERY in (0, 1) or "evaluate/return" in row
+def _thinned(row):
+    if row["episodes"] % _EVERY in (0, 1) or "evaluate/return" in row:
+        return row
+    return {key: row[key] for key in row if not key.startswith(_SELDOM)}
 
 
 def _rounded(row):

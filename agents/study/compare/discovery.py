@@ -55,9 +55,8 @@ def explorations(frames, at=None):
     * `coverage`: share of the task's grid visited by then, random episodes too, or nan.
     * `epistemic_ratio`: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
-    early = frames.episodes["run"].map(
-        frames.runs.get("seed_steps", pd.Series(dtype=float))
-    )
+    seed_steps = frames.runs.get("seed_steps", pd.Series(dtype=float))
+    early = frames.episodes["run"].map(seed_steps)
     begun = frames.episodes.groupby("run")["environment_steps"].shift(fill_value=0)
     is_early = (begun < early.fillna(0)).astype(float)
     is_random = frames.episodes["explore/is_random"].fillna(is_early).astype(bool)

@@ -36,10 +36,8 @@ def fit_ridge(rows, targets, episodes):
     function from [T, F] to [T, D].
     """
     many = np.tile(targets, len(_PENALTIES))  # all penalties share the products of inputs
-    every = Ridge(np.repeat(_PENALTIES, targets.shape[1]))
-    predictions = cross_val_predict(
-        make_pipeline(StandardScaler(), every), rows, many, cv=_folds(episodes)
-    )
+    every = make_pipeline(StandardScaler(), Ridge(np.repeat(_PENALTIES, targets.shape[1])))
+    predictions = cross_val_predict(every, rows, many, cv=_folds(episodes))
     errors = ((predictions - many) ** 2).mean(axis=0).reshape(len(_PENALTIES), -1)
     best = Ridge(_PENALTIES[errors.argmin(axis=0)])
     return make_pipeline(StandardScaler(), best).fit(rows, targets).predict
