@@ -100,9 +100,8 @@ def migrate(folder, resolve):
         if count:
             names = sorted((_name(run, kept) for run in runs), key=_in_order)
             root = yaml.safe_load((folder / packed.CONFIGS).read_text())["logdir"]
-            _write_configs(
-                folder, root, {name: history.load(kept / name) for name in names}
-            )
+            loaded = {name: history.load(kept / name) for name in names}
+            _write_configs(folder, root, loaded)
     return count
 
 

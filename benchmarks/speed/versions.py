@@ -81,14 +81,13 @@ def section(folder):
     if not rows:
         return ""
     first, second = rows[0]["first"], rows[0]["second"]
-    steps = [f"{int(rows[0][f'train_steps_{place}']):,}" for place in ("first", "last")]
+    places = "first", "last"  # of two trainings
+    steps = [f"{int(rows[0][f'train_steps_{place}']):,}" for place in places]
     heads = [
         f"{term} differs by, after {n} steps" for term in ("loss", "KL") for n in steps
     ]
     header = ["task", "seed", *heads, f"score by {first}", f"score by {second}"]
-    names = [
-        f"{term}_{place}" for term in ("loss", "weight_kl") for place in ("first", "last")
-    ]
+    names = [f"{term}_{place}" for term in ("loss", "weight_kl") for place in places]
     cells = [
         [
             *(row[name] for name in ("task", "seed")),

@@ -56,9 +56,8 @@ def published_scores(config):
         ['DreamerV3', 'PlaNet', 'Bayesian PlaNet']
     """
     table = _table()
-    own = (table["task"] == config.get("task")) & (
-        table["observation"] == config.get("observation")
-    )
+    own = table["task"] == config.get("task")
+    own &= table["observation"] == config.get("observation")
     is_comparable = not config.get("action_cost") and config.get("data") is None
     points = table[own & is_comparable].rename(columns=_BESIDE)
     points = points.assign(order=points.groupby("method", sort=False).ngroup())

@@ -25,9 +25,8 @@ def save(file, curves, title):
     kinds = list(dict.fromkeys(each.actions for each in curves))
     figure = Figure(figsize=(15, 3.4 * len(kinds) + 0.8), layout="constrained")
     grid = figure.subplots(len(kinds), 4, squeeze=False)
-    colours = {
-        label: f"C{n}" for n, label in enumerate(dict.fromkeys(c.label for c in curves))
-    }
+    labels = dict.fromkeys(each.label for each in curves)
+    colours = {label: f"C{n}" for n, label in enumerate(labels)}
     for kind, axes in zip(kinds, grid, strict=True):
         own = [each for each in curves if each.actions == kind]
         for each in own:

@@ -126,9 +126,8 @@ class Encoded(NamedTuple):
 
     def latents(self, model, weights):
         """`Latent` of the filter under a function of the model, [B, T, ...]."""
-        return filter_latents(
-            model, self.embedding, self.action, self.is_first, self.noise, weights
-        )
+        known = self.embedding, self.action, self.is_first, self.noise
+        return filter_latents(model, *known, weights)
 
     def cut(self, tensor):
         """[B, T, ...] -> a list of arrays [T, ...], each as long as its episode."""

@@ -89,9 +89,8 @@ class Recalibration:
         """
         forecast = self.student(components, steps)
         before = level_before(level, self.levels[self._places(steps)])[:, np.newaxis]
-        return stats.t.interval(
-            before, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
-        )
+        mean, scale = forecast.loc[0], forecast.scale[0]
+        return stats.t.interval(before, forecast.df[0], mean, scale)
 
     def interval_of_readings(self, values, context):
         """Where numbers are expected that are read from the latents of an open loop.

@@ -193,9 +193,8 @@ def main(arguments=None):
     facts = report.origin(command) if files else report.facts_on(kept.read_text())
     options.folder.mkdir(parents=True, exist_ok=True)
     save_pictures(files, options.folder)
-    write_csv(
-        options.folder / "examples.csv", [row for own in rows.values() for row in own]
-    )
+    every = [row for own in rows.values() for row in own]
+    write_csv(options.folder / "examples.csv", every)
     write_text(kept, page(rows, facts))
 
 

@@ -123,9 +123,7 @@ def table(rows):
     cells = {(row["method"], row["score"]): _cell(row) for row in rows}
     head = ["method", *(SCORES[score][0] for score in scores)]
     methods = dict.fromkeys(row["method"] for row in rows)
-    body = [
-        [words_of(m), *(cells.get((m, score), "") for score in scores)] for m in methods
-    ]
+    body = [[words_of(m), *(cells.get((m, s), "") for s in scores)] for m in methods]
     return as_markdown(head, body)
 
 
