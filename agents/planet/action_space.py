@@ -5,6 +5,8 @@ draws actions, fits them to plans and adds noise. All random numbers come from s
 normal numbers [..., A], one for each number of an action.
 """
 
+import math
+
 from agents.system.errors import UserError
 from agents.system.lazy import tf
 
@@ -44,12 +46,16 @@ class Box:
     def noisy(self, action, size, spread, noise):
         """The action [B, A] with noise [B, A], see `agents.planet.explore.noise`.
 
-            clip(action + max(size, spread) noise, -1, 1)
+            clip(action + max(size, spread / sqrt(A)) noise, -1, 1)
 
-        `size` is a stddev, []; `spread`, of fitted actions, [B, A], or None.
+        `size` is a stddev, []; `spread`, of fitted actions, [B, A], or None. It is shared
+        among the A numbers of an action: the noise of all of them together has the norm of
+        one number's spread. Few plans hardly narrow many numbers, so that with the whole
+        spread on each a walker's actions are nearly random.
         """
-        stddev = size if spread is None else tf.maximum(size, spread)
-        return self.draw(action, stddev, noise)
+        if spread is not None:
+            size = tf.maximum(size, spread / math.sqrt(action.shape[-1]))
+        return self.draw(action, size, noise)
 
 
 class Categories:

@@ -16,21 +16,22 @@ _PERIOD = 500  # decisions after which colored noise begins again: longer than m
 class GaussianNoise(Settings):
     """Adds normal noise and clips to the action bounds.
 
-        action = clip(action + max(stddev(step), spread) * noise, -1, 1)
+        action = clip(action + max(stddev(step), spread / sqrt(A)) * noise, -1, 1)
 
     Over an episode the noise of an action has power 1 / frequency^color: what white noise,
     of 0, does at one decision it undoes at the next ones; pink noise, of 1, also goes far.
     The stddev goes linearly from `stddev` to `final_stddev` over `steps` environment steps.
     The spread is that of the plan's elites, or 0: where the best of many plans lie far
-    apart, as before anything is rewarded, actions vary as these do. A policy that proposes
-    more plans than there are elites leaves little of it.
+    apart, as before anything is rewarded, actions vary too. It is divided by the root of
+    A, the count of an action's numbers, see `agents.planet.action_space`. A policy that
+    proposes more plans than there are elites leaves little of it.
 
     Where actions are categories, each is a random one with probability stddev(step); the
     spread is how often elites choose each category, of which the action is drawn then.
 
     Source: Hafner et al., 2019, section 2, "experience collection"; the spread: Hansen et
-    al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6; the
-    color: Eberhard et al., 2023, Pink Noise Is All You Need: Colored Noise Exploration in
+    al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6, who
+    do not divide it; the color: Eberhard et al., 2023, Pink Noise Is All You Need: Colored Noise Exploration in
     Deep Reinforcement Learning.
 
     Args:

@@ -29,14 +29,24 @@ def test_noise_has_the_stddev_of_its_time():
 
 
 @pytest.mark.parametrize(("of_elites", "stddevs"), [(True, [0.2, 0.6]), (False, [0.2] * 2)])
-def test_noise_is_at_least_the_spread_of_the_elites_if_it_is_to_be(of_elites, stddevs):
+def test_noise_is_at_least_what_a_number_has_of_the_spread_of_the_elites(of_elites, stddevs):
     noise = GaussianNoise(0.2, None, 0, of_elites, 0.0)
-    spread = tf.tile([[0.1, 0.6]], [20_000, 1])
+    spread = np.sqrt(2.0) * tf.tile([[0.1, 0.6]], [20_000, 1])
     actions = noise(0.0 * spread, 0, tf.constant([1, 2]), spread).numpy()
     inside = np.abs(actions) < 1.0  # bounds clip the tails of the second
     assert np.mean(inside[:, 1]) == pytest.approx(0.9044 if of_elites else 1.0, abs=0.01)
     within = np.mean(np.abs(actions) < stddevs, axis=0)
     np.testing.assert_allclose(within, 0.6827, atol=0.014)
+
+
+@pytest.mark.parametrize("size", [1, 4, 12])
+def test_noise_of_elites_that_lie_alike_far_apart_has_that_norm_in_any_body(size):
+    noise = GaussianNoise(0.0, None, 0, True, 0.0)
+    spread = tf.fill([20_000, size], 0.2)
+    actions = noise(0.0 * spread, 0, tf.constant([1, 2]), spread).numpy()
+    square = np.sum(actions**2, 1)
+    error = square.std() / np.sqrt(len(square))
+    assert np.mean(square) == pytest.approx(0.04, abs=4 * error)
 
 
 def test_actions_stay_within_their_bounds():
