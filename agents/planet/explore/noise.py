@@ -31,8 +31,8 @@ class GaussianNoise(Settings):
 
     Source: Hafner et al., 2019, section 2, "experience collection"; the spread: Hansen et
     al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6, who
-    do not divide it; the color: Eberhard et al., 2023, Pink Noise Is All You Need: Colored Noise Exploration in
-    Deep Reinforcement Learning.
+    do not divide it; the color: Eberhard et al., 2023, Pink Noise Is All You Need: Colored
+    Noise Exploration in Deep Reinforcement Learning.
 
     Args:
         stddev: at first, not negative.

@@ -29,7 +29,7 @@ def test_noise_has_the_stddev_of_its_time():
 
 
 @pytest.mark.parametrize(("of_elites", "stddevs"), [(True, [0.2, 0.6]), (False, [0.2] * 2)])
-def test_noise_is_at_least_what_a_number_has_of_the_spread_of_the_elites(of_elites, stddevs):
+def test_noise_is_at_least_its_share_of_the_spread_of_the_elites(of_elites, stddevs):
     noise = GaussianNoise(0.2, None, 0, of_elites, 0.0)
     spread = np.sqrt(2.0) * tf.tile([[0.1, 0.6]], [20_000, 1])
     actions = noise(0.0 * spread, 0, tf.constant([1, 2]), spread).numpy()
