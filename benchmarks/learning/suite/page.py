@@ -36,7 +36,6 @@ from benchmarks.speed.planners import conclusion
 _FILMS = {
     f"episode_{STEPS}_strip.png": ".png",
     f"episode_{STEPS}.mp4": ".mp4",
-    f"open_loop_{STEPS}.png": "_open_loop.png",
 }  # name below videos/ of a run -> ending of the copy's
 _BESIDE = {
     "TD-MPC (own repeats)": "TD-MPC",
@@ -258,8 +257,7 @@ def _films(names):
     pictures = [name for name in names if name.endswith(".png")]
     title = (
         "By `bayes-rl video RUN`: an episode of the agent at the end of a run (a click "
-        "shows the film), and the model's open-loop prediction. Of a task that both have, "
-        "the earlier default's."
+        "shows the film). Of a task that both have, the earlier default's."
     )
     return folded("Films", title, *(_film(name, names) for name in pictures))
 
