@@ -48,10 +48,10 @@ class Box:
 
             clip(action + max(size, spread / sqrt(A)) noise, -1, 1)
 
-        `size` is a stddev, []; `spread`, of fitted actions, [B, A], or None. It is shared
-        among the A numbers of an action: the noise of all of them together has the norm of
-        one number's spread. Few plans hardly narrow many numbers, so that with the whole
-        spread on each a walker's actions are nearly random.
+        `size` is a stddev, []; `spread`, of fitted actions, [B, A], or None. The root of A
+        keeps the noise of a body with many joints as large as that of one joint. With the
+        whole spread on each number, its actions would be nearly random: few plans hardly
+        narrow many numbers.
         """
         if spread is not None:
             size = tf.maximum(size, spread / math.sqrt(action.shape[-1]))

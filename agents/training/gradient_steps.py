@@ -42,7 +42,7 @@ class Learning:
             dataset = replay.dataset(
                 batch_size // replicas,
                 sequence_length,
-                seed,
+                seed=seed,
                 first_batch=int(agent.train_step_counter.numpy()) * replicas,
                 until=lambda: self._last_step * replicas,
             )
