@@ -1,10 +1,11 @@
-"""Which rewards are worth having, and how many of them a run has found."""
+"""Which rewards are worth having, and how many of the last episodes came to one."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 _SHARE = 0.01  # of the largest reward: what is less is worth nothing
+_LATEST = 10  # episodes by which reward is rare or common
 
 
 class Found(NamedTuple):
@@ -20,15 +21,15 @@ class Found(NamedTuple):
 
 
 class RewardsFound:
-    """Counts the rewards worth having of all episodes of a run.
+    """Counts how many of the last ten episodes came to a reward worth having.
 
     A reward is worth having if it is above 0.01 of the largest that was seen, or could be.
     So a cost is none, nor is the tail of a smooth reward: acrobot_swingup gives 4e-12 to
     half of all random steps.
 
-    An episode may start where reward is, which tells nobody how to come there. Such rewards
-    count where at least half of all episodes start so, as on cartpole_balance: there reward
-    is not rare.
+    An episode may start where reward is, which tells nobody how to come there. It counts
+    where at least half of all episodes start so, as on cartpole_balance: there reward is
+    not rare.
 
     Args:
         largest: that a decision can bring; 0 where nobody knows.
@@ -36,11 +37,11 @@ class RewardsFound:
     Example:
         >>> found = RewardsFound()
         >>> found.add({"reward": [0.0, 1e-9, 0.0, 2e-9]})  # the first row has no action
+        >>> found.count  # one of one, so ten of ten
+        10
+        >>> found.add({"reward": [0.0, 0.0, 0.0, 0.0]})
         >>> found.count
-        2
-        >>> found.add({"reward": [0.0, 0.0, 1.0, 1.0]})
-        >>> found.count
-        2
+        5
     """
 
     def __init__(self, largest=0.0):
@@ -61,12 +62,17 @@ class RewardsFound:
 
     @property
     def count(self):
-        """Rewards worth having that episodes came to, or that most start with."""
+        """Of ten episodes those that came to a reward, or start with one where most do.
+
+        These are the last ten; where there are fewer, as many of ten as of them. Before the
+        first one all: reward is rare once an episode has come to none.
+        """
         if not self._found:
-            return 0
-        given, reached = map(np.array, zip(*self._found, strict=True))
-        is_common = np.mean(given > 0) >= 0.5
-        return int(reached.sum() + given.sum() * is_common)
+            return _LATEST
+        given, reached = np.array(self._found).T > 0
+        came = reached | given if np.mean(given) >= 0.5 else reached
+        latest = came[-_LATEST:]
+        return int(_LATEST * latest.sum() // len(latest))
 
     @property
     def newest(self) -> Found:

@@ -14,8 +14,10 @@ from agents.planet.planning import PLANNERS
 from agents.runs.config.resolving import open_keys
 from agents.runs.config.schema import (
     COUNTED_IN_EPISODES,
+    COUNTED_IN_REWARDS,
     RENAMED,
     Train,
+    in_rewarded_episodes,
     in_steps,
     is_count,
 )
@@ -77,7 +79,7 @@ _PLANET_TASKS = (
 )
 _REPEAT = 2
 _EPISODE_STEPS = 1000  # of an episode, in environment steps, where nobody knows better
-_TODAY = RENAMED | COUNTED_IN_EPISODES
+_TODAY = RENAMED | COUNTED_IN_EPISODES | COUNTED_IN_REWARDS
 _MOST_TOLD = 3  # of the keys that a cut file lacks
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
@@ -89,7 +91,7 @@ _LATER_OF_BONUSES = {
     "critic": False,
     "beta_rate": 0.0,
     "reward_from": 0,
-    "annealing_rewards": None,
+    "annealing_episodes": None,
     "bonus_from": 0,
 }
 
@@ -212,6 +214,8 @@ def _name_as_today(values, episode_steps):
             value = parent.pop(last)
             if old in COUNTED_IN_EPISODES and is_count(value):
                 value = in_steps(old, value, episode_steps)
+            elif old in COUNTED_IN_REWARDS and is_count(value):
+                value = in_rewarded_episodes(value)
             parent[new.rpartition(".")[2]] = value
     if values.get("task") in tuple(ALIASES):
         values["task"] = ALIASES[values["task"]]

@@ -92,7 +92,7 @@ def evaluate(run, episodes=10, out=None, environment=None, physics=None):
 def load(run, explore=False, environment=None):
     """The agent of a run, as of its newest readable checkpoint.
 
-        agent = agents.load("logdir/cartpole_swingup/information_gain_if_rare/0")
+        agent = agents.load("logdir/cartpole_swingup/disagreement_if_rare/0")
         action = agent.act(observation)
 
     Args:

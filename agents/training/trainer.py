@@ -286,6 +286,7 @@ class Trainer:
                 self._agent.clock.steps_from_start += agent_steps(episode)
                 if not done and is_replayed:
                     self._agent.model.see(episode)
+        self._agent.clock.found(self._rewards.count)  # earlier versions counted otherwise
 
     def _count(self, episode):
         self._measured.see(episode)

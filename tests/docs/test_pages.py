@@ -53,7 +53,7 @@ def test_own_environment_of_the_tutorial_is_one(tmp_path, monkeypatch):
     name, _, code = cells("tutorials/own_environment.md")[0].partition("\n")
     (tmp_path / name.removeprefix("%%writefile ")).write_text(code)
     config = overrides.load(["task=python:hover:Hover"])
-    assert config.logdir == "logdir/python_hover_Hover/information_gain_if_rare/0"
+    assert config.logdir == "logdir/python_hover_Hover/disagreement_if_rare/0"
     environment = envs.load(config.task, seed=1)
     assert environment.entries == {("height",): 1, ("speed",): 1}
     step, count = environment.reset(), 0

@@ -13,7 +13,7 @@ class Clock(tf.Module):
         episodes: finished and, if they are, learned from.
         environment_steps: those of the environment, before action repeat.
         agent_steps: actions chosen.
-        rewards: those worth having that were found, or None.
+        rewards: of the last ten episodes those that came to one worth having, or None.
         replay_steps: [], agent steps in the replay, as if of every episode's steps the same
             share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
             replay itself holds whole episodes, the first among them.
@@ -48,6 +48,10 @@ class Clock(tf.Module):
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(environment_steps)
+        self.found(rewards)
+
+    def found(self, rewards):
+        """Takes how many of the last ten episodes came to a reward."""
         if self.rewards is not None:
             self.rewards.assign(rewards)
 

@@ -17,8 +17,9 @@ class Bonus(Settings, Strategy):
         beta: weight of the bonus against the return.
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps until beta is `final_beta`; None: no such end.
-        annealing_rewards: rewards worth having until beta is `final_beta`, see
-            `agents.episodes.rewards`; None: no such end.
+        annealing_episodes: how many of the last ten episodes must have come to a reward
+            until beta is `final_beta`, see `agents.episodes.rewards`; None: rewards change
+            nothing.
         bonus_from: environment steps after which the bonus counts.
         return_floor: if the spread of returns is below it, returns count less. Its unit is
             a reward of 1 in the loss of the model. This is 1, except on tasks whose rewards
@@ -35,7 +36,7 @@ class Bonus(Settings, Strategy):
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
-    annealing_rewards: int | None = key(least=1)
+    annealing_episodes: int | None = key(least=1, most=10)
     bonus_from: int = key(least=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
@@ -46,8 +47,8 @@ class Bonus(Settings, Strategy):
 
     @property
     def counts_rewards(self):
-        """Whether it uses the number of rewards worth having that were found."""
-        return self.annealing_rewards is not None
+        """Whether it uses how many of the last episodes came to a reward worth having."""
+        return self.annealing_episodes is not None
 
     def rests(self, elapsed):
         """Whether plans seek the return alone now, []; None: they never do."""
@@ -63,7 +64,7 @@ class Bonus(Settings, Strategy):
         """Pairs of a count and of where it ends the annealing."""
         phases = (
             (elapsed.environment_steps, self.annealing_steps),
-            (elapsed.rewards, self.annealing_rewards),
+            (elapsed.rewarded_episodes, self.annealing_episodes),
         )
         return [(count, end) for count, end in phases if end is not None]
 
@@ -83,7 +84,7 @@ class Bonus(Settings, Strategy):
 
             beta + (final_beta - beta) share
             share = min(1, max(environment steps / annealing_steps,
-                               rewards / annealing_rewards))
+                               rewarded episodes / annealing_episodes))
 
         and 0 before `bonus_from`.
         """
@@ -121,7 +122,7 @@ class Disagreement(Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -214,8 +215,9 @@ class InformationGain(Bonus):
         >>> same = tf.zeros([5, 1, 2, 3, 4])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewards": None, "bonus_from": 0, "return_floor": 0.3}
+        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
+        >>> settings |= {"return_floor": 0.3}
         >>> strategy = InformationGain(**settings, draws=5, estimate="moment_matched")
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 0.0]]
@@ -243,7 +245,7 @@ class UncertaintyPenalty(Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
@@ -275,7 +277,7 @@ class NoisePenalty(Bonus):
         >>> stddev = tf.constant([[[[[1.0]], [[3.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), tf.zeros_like(stddev), stddev)
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = NoisePenalty(**settings, return_floor=0.3)
         >>> strategy.bonus(rollout).numpy().tolist()

@@ -14,11 +14,12 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewards: [], rewards worth having that were found, or None.
+        rewarded_episodes: [], of the last ten those that came to a reward worth having, or
+            None.
     """
 
     environment_steps: Any = 0
-    rewards: Any = None
+    rewarded_episodes: Any = None
 
 
 class Strategy:
@@ -35,7 +36,7 @@ class Strategy:
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planet.planning.planner`; 1: the planner is used as it is.
-        counts_rewards: whether it uses `Elapsed.rewards`.
+        counts_rewards: whether it uses `Elapsed.rewarded_episodes`.
         critic: whether a critic learns the value of its bonus beyond the horizon; only for
             `agents.planet.explore.bonuses`.
         reward_from: environment steps after which plans seek return; only for these too.

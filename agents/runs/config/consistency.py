@@ -10,7 +10,7 @@ from agents.system.settings import check_choice
 from envs.tasks import LOGGED
 
 _OWN = "python:module:Class"  # a logger of a user
-_PHASES = ("annealing_steps", "annealing_rewards")
+_PHASES = ("annealing_steps", "annealing_episodes")
 # What may not be otherwise in a strategy that an agent is judged by.
 _OFF = {"critic": False, "beta_rate": 0.0, "reward_from": 0, "bonus_from": 0}
 _OFF |= dict.fromkeys(("final_beta", *_PHASES))
@@ -278,11 +278,11 @@ def _check_seeking(explore):
         )
     if explore.final_beta != 0 or not seeking_from:
         return
-    if explore.annealing_rewards is not None:
+    if explore.annealing_episodes is not None:
         raise UserError(
-            "explore.annealing_rewards must be null if explore.reward_from is above 0, got "
-            f"{explore.annealing_rewards}: after so many rewards plans would seek nothing "
-            f"until step {seeking_from}"
+            "explore.annealing_episodes must be null if explore.reward_from is above 0, "
+            f"got {explore.annealing_episodes}: where so many are rewarded, plans would "
+            f"seek nothing until step {seeking_from}"
         )
     if seeking_from > explore.annealing_steps:
         raise UserError(

@@ -14,6 +14,7 @@ import itertools
 from agents.runs.config.choices import groups, having, settings
 from agents.runs.config.schema import (
     COUNTED_IN_EPISODES,
+    COUNTED_IN_REWARDS,
     RENAMED,
     flatten,
     in_steps,
@@ -156,7 +157,7 @@ def _check_keys(override, keys, chosen):
     known = [*keys, *sections, *groups()]
     inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
     for each in (name, *inner):
-        if each in RENAMED or each in COUNTED_IN_EPISODES:
+        if each in RENAMED | COUNTED_IN_EPISODES | COUNTED_IN_REWARDS:
             _refuse_earlier_name(each, value if each == name else inner[each])
         if each.endswith(".kind") and each in keys:
             group = each.removesuffix(".kind")
@@ -175,6 +176,13 @@ def _refuse_earlier_name(name, value):
         raise UserError(
             f"{name} is counted in environment steps now: where an episode has 1,000, "
             f"write {today}={steps} for {name}={shown}"
+        )
+    if name in COUNTED_IN_REWARDS:
+        today = COUNTED_IN_REWARDS[name]
+        episodes = 7 if isinstance(value, int) else shown
+        raise UserError(
+            f"{name} is counted in episodes now: write {today}={episodes}, of the last ten "
+            f"those that came to a reward, for {name}={shown}"
         )
     today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")

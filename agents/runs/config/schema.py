@@ -20,10 +20,7 @@ from agents.system.errors import UserError
 from agents.system.settings import Settings, key
 
 # Keys that had another name before: `bayes-rl migrate` renames them in the runs of then.
-RENAMED = {
-    "strategy": "devices",
-    "explore.annealing_rewarded_steps": "explore.annealing_rewards",
-}
+RENAMED = {"strategy": "devices"}
 # What episodes are made with, beside images and physics; null is left to the task.
 OF_EPISODES = ("task", "observation", "action_repeat", "time_limit", "action_cost")
 OF_EPISODES += ("action_bound",)
@@ -36,6 +33,13 @@ COUNTED_IN_EPISODES = {
     "video_every": "video_every_steps",
     "probe_every": "probe_every_steps",
 }
+# Keys that counted rewards, and that of today, which counts the last episodes with some.
+COUNTED_IN_REWARDS = {
+    "explore.annealing_rewarded_steps": "explore.annealing_episodes",
+    "explore.annealing_rewards": "explore.annealing_episodes",
+    "exploit.annealing_rewards": "exploit.annealing_episodes",
+}
+_REWARDS = 25  # of an early episode that came to some, on pendulum_swingup
 
 
 def is_count(value):
@@ -54,6 +58,16 @@ def in_steps(name, value, episode_steps):
     if name == "updates_per_episode":
         return float(f"{value / episode_steps:.6g}")
     return round(value * episode_steps)
+
+
+def in_rewarded_episodes(rewards):
+    """What the key of today has, where one of `COUNTED_IN_REWARDS` had this number.
+
+    Example:
+        >>> in_rewarded_episodes(50), in_rewarded_episodes(None)
+        (2, None)
+    """
+    return None if rewards is None else min(max(round(rewards / _REWARDS), 1), 10)
 
 
 @dataclasses.dataclass(frozen=True)

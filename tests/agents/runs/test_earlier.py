@@ -130,15 +130,25 @@ def test_a_value_of_a_kind_of_ones_own_stays_as_it_is():
 def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, keys):
     explore = updated({"explore": {"kind": kind}})["explore"]
     expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0}
-    expected |= {"annealing_rewards": None, "bonus_from": 0}
+    expected |= {"annealing_episodes": None, "bonus_from": 0}
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
 
 
-def test_rewards_that_end_a_bonus_were_named_by_their_steps():
-    before = {"kind": "information_gain", "annealing_rewarded_steps": 50}
+@pytest.mark.parametrize("name", ["annealing_rewarded_steps", "annealing_rewards"])
+@pytest.mark.parametrize(
+    ("rewards", "episodes"), [(50, 2), (100.0, 4), (9, 1), (999, 10), (None, None)]
+)
+def test_rewards_that_end_a_bonus_were_counted_by_their_steps(name, rewards, episodes):
+    before = {"kind": "information_gain", name: rewards}
     explore = updated({"explore": before})["explore"]
-    assert explore["annealing_rewards"] == 50
-    assert "annealing_rewarded_steps" not in explore
+    assert explore["annealing_episodes"] == episodes
+    assert name not in explore
+
+
+def test_rewards_were_counted_for_penalties_too():
+    before = {"kind": "noise_penalty", "annealing_rewards": None}
+    values = updated({"explore": {"kind": "greedy"}, "exploit": before})
+    assert values["exploit"] == {"kind": "noise_penalty", "annealing_episodes": None}
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_what_a_cut_config_lacks_and_what_to_do_is_told(config):
     with pytest.raises(UserError) as error:
         load_config(run.folder)
     assert str(error.value) == (
-        f"{run.config_file} is damaged: it ends with line 114, before value, act, latents; "
+        f"{run.config_file} is damaged: it ends with line 113, before value, act, latents; "
         "put a copy back, or, to begin anew, remove the folder or use another logdir"
     )
     run.config_file.write_text(text[: text.index("environment_steps")])

@@ -44,7 +44,7 @@ def test_rewards_are_counted_where_a_strategy_asks():
 def test_rewards_are_unknown_where_none_asks():
     clock = Clock()
     clock.advance(1, agent_steps=5, environment_steps=20, rewards=3)
-    assert clock.elapsed.rewards is None
+    assert clock.elapsed.rewarded_episodes is None
 
 
 def test_replay_steps_stop_at_the_capacity():

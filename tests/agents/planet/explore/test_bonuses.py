@@ -103,7 +103,7 @@ def test_annealed_bonus_ends_as_the_return():
 
 
 def test_reward_that_is_found_ends_the_bonus_sooner():
-    phases = {"annealing_steps": 100, "annealing_rewards": 10}
+    phases = {"annealing_steps": 100, "annealing_episodes": 10}
     strategy = preset("explore", "disagreement", beta=1.0, final_beta=0.0, **phases)
     counts = (0, 0), (50, 0), (50, 3), (50, 8), (0, 10), (100, 0)
     found = [float(strategy.scheduled(Elapsed(*each))) for each in counts]
@@ -130,7 +130,7 @@ def test_a_bonus_may_begin_later():
 
 @pytest.mark.parametrize(("end", "asks"), [(None, False), (10, True)])
 def test_a_bonus_that_reward_ends_asks_for_its_count(end, asks):
-    phases = {"annealing_steps": 5, "annealing_rewards": end}
+    phases = {"annealing_steps": 5, "annealing_episodes": end}
     strategy = preset("explore", "disagreement", final_beta=0.0, **phases)
     assert strategy.counts_rewards is asks
 

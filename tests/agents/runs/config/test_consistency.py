@@ -177,7 +177,7 @@ def test_strategies_without_draws_go_with_certain_weights():
         (["act=policy", "value=none"], "act=policy needs a learned policy: value"),
         (
             ["act=policy"],
-            "no plans, but explore strategy InformationGain scores plans:",
+            "no plans, but explore strategy Disagreement scores plans:",
         ),
         (
             ["act=policy", "explore=optimistic"],
@@ -219,30 +219,30 @@ def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
             "explore.final_beta=0 is never reached: explore.annealing_steps must be",
         ),
         (
-            ["explore=disagreement", "explore.annealing_rewards=9"],
-            "explore.annealing_rewards=9 changes nothing: explore.final_beta must",
+            ["explore=disagreement", "explore.annealing_episodes=9"],
+            "explore.annealing_episodes=9 changes nothing: explore.final_beta",
         ),
         (
             ["explore=information_gain_annealed", "explore.reward_from=500"],
-            "explore.annealing_rewards must be null if explore.reward_from is above 0, got "
-            "100: after so many rewards plans would seek nothing until step 500",
+            "explore.annealing_episodes must be null if explore.reward_from is above 0, "
+            "got 4: where so many are rewarded, plans would seek nothing until step 500",
         ),
         (
             [
                 "explore=information_gain_annealed",
-                "explore.annealing_rewards=null",
+                "explore.annealing_episodes=null",
                 "explore.reward_from=10_001",
             ],
             "explore.reward_from must be at most explore.annealing_steps=10000, got 10001: "
             "plans would seek nothing between them",
         ),
         (
-            ["explore.reward_from=500"],
+            ["explore=information_gain_if_rare", "explore.reward_from=500"],
             "explore.bonus_from must be 0 if explore.reward_from is above 0, got 25000: "
             "plans would seek nothing before step 500; explore=information_gain has 0",
         ),
         (
-            ["explore.bonus_from=100_000"],
+            ["explore=information_gain_if_rare", "explore.bonus_from=100_000"],
             "explore.bonus_from must be below explore.annealing_steps=100000, got 100000: "
             "the bonus would never count",
         ),
@@ -258,12 +258,12 @@ def test_half_a_schedule_is_refused(words, message):
 
 
 def test_rewards_may_be_sought_from_where_the_bonus_ends_on():
-    words = ["explore.annealing_rewards=null", "explore.reward_from=10_000"]
+    words = ["explore.annealing_episodes=null", "explore.reward_from=10_000"]
     config = overrides.load(["explore=information_gain_annealed", *words])
     assert config.explore.reward_from == config.explore.annealing_steps
 
 
 def test_one_phase_is_enough():
-    words = ["explore.annealing_steps=null", "explore.annealing_rewards=9"]
+    words = ["explore.annealing_steps=null", "explore.annealing_episodes=9"]
     config = overrides.load(["explore=information_gain_annealed", *words])
     assert config.explore.annealing_steps is None

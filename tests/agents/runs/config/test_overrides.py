@@ -44,7 +44,7 @@ from agents.system.errors import UserError
         (
             ["explore=noise", "explore.draws=3"],
             "explore=noise has no key 'draws'; explore=conditional_value_at_risk, "
-            "explore=disagreement, explore=information_gain, ... have it",
+            "explore=disagreement, explore=disagreement_if_rare, ... have it",
         ),
         (
             ["explore=thompson", "draws=3"],
@@ -128,12 +128,12 @@ def test_a_preset_says_nothing_of_a_choice_that_is_not_taken():
 
 def test_run_folder_is_named_after_task_strategy_and_seed():
     config = overrides.load(["task=gym:Pendulum-v1", "seed=2"])
-    assert config.logdir == "logdir/gym_Pendulum-v1/information_gain_if_rare/2"
+    assert config.logdir == "logdir/gym_Pendulum-v1/disagreement_if_rare/2"
 
 
 def test_a_seed_has_one_run_folder_however_it_is_written():
     first, second = (overrides.load([word]).logdir for word in ("seed=1e3", "seed=1000"))
-    assert first == second == "logdir/cartpole_swingup/information_gain_if_rare/1000"
+    assert first == second == "logdir/cartpole_swingup/disagreement_if_rare/1000"
 
 
 def test_a_task_has_one_name():
@@ -216,8 +216,15 @@ def test_sweep_over_nothing_is_an_error():
         ),
         (
             "explore.annealing_rewarded_steps=50",
-            "explore.annealing_rewarded_steps is called explore.annealing_rewards now: "
-            "write explore.annealing_rewards=50",
+            "explore.annealing_rewarded_steps is counted in episodes now: write "
+            "explore.annealing_episodes=7, of the last ten those that came to a reward, "
+            "for explore.annealing_rewarded_steps=50",
+        ),
+        (
+            "explore.annealing_rewards=null",
+            "explore.annealing_rewards is counted in episodes now: write "
+            "explore.annealing_episodes=null, of the last ten those that came to a reward, "
+            "for explore.annealing_rewards=null",
         ),
     ],
 )

@@ -110,7 +110,7 @@ def test_null_that_is_left_is_a_value(group):
         "action_noise.final_stddev",
     }
     for strategy in ("explore", "exploit"):
-        ends = ("final_beta", "annealing_steps", "annealing_rewards")
+        ends = ("final_beta", "annealing_steps", "annealing_episodes")
         values_that_are_null |= {f"{strategy}.{end}" for end in ends}
     for choice in choices.groups()[group]:
         flat = flatten(

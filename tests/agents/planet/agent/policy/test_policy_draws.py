@@ -66,7 +66,7 @@ def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, compi
 
 
 def test_an_agent_acts_as_a_greedy_one_once_reward_is_common(make_policy, clock):
-    phases = {"annealing_steps": None, "annealing_rewards": 3}
+    phases = {"annealing_steps": None, "annealing_episodes": 3}
     seeks = preset("explore", "information_gain", beta=100.0, final_beta=0.0, **phases)
     clock.rewards = tf.Variable(0, dtype=tf.int64)
     policy = make_policy(seeks)
