@@ -17,6 +17,7 @@ from agents.runs.config.schema import (
     COUNTED_IN_REWARDS,
     RENAMED,
     flatten,
+    in_rewarded_episodes,
     in_steps,
     is_count,
     make_config,
@@ -179,7 +180,9 @@ def _refuse_earlier_name(name, value):
         )
     if name in COUNTED_IN_REWARDS:
         today = COUNTED_IN_REWARDS[name]
-        episodes = 7 if isinstance(value, int) else shown
+        is_known = value is None or is_count(value)
+        episodes = in_rewarded_episodes(value) if is_known else "NUMBER"
+        episodes = "null" if episodes is None else episodes
         raise UserError(
             f"{name} is counted in episodes now: write {today}={episodes}, of the last ten "
             f"those that came to a reward, for {name}={shown}"

@@ -217,8 +217,14 @@ def test_sweep_over_nothing_is_an_error():
         (
             "explore.annealing_rewarded_steps=50",
             "explore.annealing_rewarded_steps is counted in episodes now: write "
-            "explore.annealing_episodes=7, of the last ten those that came to a reward, "
+            "explore.annealing_episodes=2, of the last ten those that came to a reward, "
             "for explore.annealing_rewarded_steps=50",
+        ),
+        (
+            "exploit.annealing_rewards=few",
+            "exploit.annealing_rewards is counted in episodes now: write "
+            "exploit.annealing_episodes=NUMBER, of the last ten those that came to a "
+            "reward, for exploit.annealing_rewards=few",
         ),
         (
             "explore.annealing_rewards=null",
