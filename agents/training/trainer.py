@@ -286,7 +286,8 @@ class Trainer:
                 self._agent.clock.steps_from_start += agent_steps(episode)
                 if not done and is_replayed:
                     self._agent.model.see(episode)
-        self._agent.clock.found(self._rewards.count)  # earlier versions counted otherwise
+        if done:  # earlier versions counted otherwise
+            self._agent.clock.found(self._rewards.count)
 
     def _count(self, episode):
         self._measured.see(episode)

@@ -44,7 +44,7 @@ class Clock(tf.Module):
         return Elapsed(self.environment_steps, self.rewards)
 
     def advance(self, episodes, agent_steps, environment_steps, rewards=0):
-        """Counts the steps of an episode; there are `episodes` and `rewards` after it."""
+        """Counts the steps of an episode; `episodes` and `rewards` are as after it."""
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(environment_steps)

@@ -17,9 +17,8 @@ class Bonus(Settings, Strategy):
         beta: weight of the bonus against the return.
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps until beta is `final_beta`; None: no such end.
-        annealing_episodes: how many of the last ten episodes must have come to a reward
-            until beta is `final_beta`, see `agents.episodes.rewards`; None: rewards change
-            nothing.
+        annealing_episodes: beta is `final_beta` while so many of the last ten episodes came
+            to a reward, see `agents.episodes.rewards`; None: rewards change nothing.
         bonus_from: environment steps after which the bonus counts.
         return_floor: if the spread of returns is below it, returns count less. Its unit is
             a reward of 1 in the loss of the model. This is 1, except on tasks whose rewards

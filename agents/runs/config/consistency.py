@@ -268,7 +268,8 @@ def _check_seeking(explore):
         raise UserError(
             f"explore.bonus_from must be 0 if explore.reward_from is above 0, got "
             f"{bonus_from}: plans would seek nothing before step "
-            f"{min(seeking_from, bonus_from)}; explore=information_gain has 0"
+            f"{min(seeking_from, bonus_from)}; it is 0 in explore=disagreement and "
+            "explore=information_gain"
         )
     ends = explore.annealing_steps if explore.final_beta == 0 else None
     if ends is not None and bonus_from >= ends:

@@ -184,8 +184,8 @@ def _refuse_earlier_name(name, value):
         episodes = in_rewarded_episodes(value) if is_known else "NUMBER"
         episodes = "null" if episodes is None else episodes
         raise UserError(
-            f"{name} is counted in episodes now: write {today}={episodes}, of the last ten "
-            f"those that came to a reward, for {name}={shown}"
+            f"{name} is counted in episodes now: write {today}={episodes} for "
+            f"{name}={shown}; it is how many of the last ten must come to a reward"
         )
     today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")

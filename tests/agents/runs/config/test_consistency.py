@@ -239,7 +239,8 @@ def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
         (
             ["explore=information_gain_if_rare", "explore.reward_from=500"],
             "explore.bonus_from must be 0 if explore.reward_from is above 0, got 25000: "
-            "plans would seek nothing before step 500; explore=information_gain has 0",
+            "plans would seek nothing before step 500; it is 0 in explore=disagreement and "
+            "explore=information_gain",
         ),
         (
             ["explore=information_gain_if_rare", "explore.bonus_from=100_000"],

@@ -217,20 +217,20 @@ def test_sweep_over_nothing_is_an_error():
         (
             "explore.annealing_rewarded_steps=50",
             "explore.annealing_rewarded_steps is counted in episodes now: write "
-            "explore.annealing_episodes=2, of the last ten those that came to a reward, "
-            "for explore.annealing_rewarded_steps=50",
+            "explore.annealing_episodes=2 for explore.annealing_rewarded_steps=50; "
+            "it is how many of the last ten must come to a reward",
         ),
         (
             "exploit.annealing_rewards=few",
             "exploit.annealing_rewards is counted in episodes now: write "
-            "exploit.annealing_episodes=NUMBER, of the last ten those that came to a "
-            "reward, for exploit.annealing_rewards=few",
+            "exploit.annealing_episodes=NUMBER for exploit.annealing_rewards=few; "
+            "it is how many of the last ten must come to a reward",
         ),
         (
             "explore.annealing_rewards=null",
             "explore.annealing_rewards is counted in episodes now: write "
-            "explore.annealing_episodes=null, of the last ten those that came to a reward, "
-            "for explore.annealing_rewards=null",
+            "explore.annealing_episodes=null for explore.annealing_rewards=null; "
+            "it is how many of the last ten must come to a reward",
         ),
     ],
 )
