@@ -65,10 +65,10 @@ class RewardsFound:
         """Of ten episodes those that came to a reward, or start with one where most do.
 
         These are the last ten; where there are fewer, as many of ten as of them. Before the
-        first one all: reward is rare once an episode has come to none.
+        first one it is 0.
         """
         if not self._found:
-            return _LATEST
+            return 0
         given, reached = np.array(self._found).T > 0
         came = reached | given if np.mean(given) >= 0.5 else reached
         latest = came[-_LATEST:]

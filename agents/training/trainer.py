@@ -286,8 +286,7 @@ class Trainer:
                 self._agent.clock.steps_from_start += agent_steps(episode)
                 if not done and is_replayed:
                     self._agent.model.see(episode)
-        if done:  # earlier versions counted otherwise
-            self._agent.clock.found(self._rewards.count)
+        self._agent.clock.found(self._rewards.count)  # earlier versions counted otherwise
 
     def _count(self, episode):
         self._measured.see(episode)

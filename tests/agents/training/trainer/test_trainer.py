@@ -266,7 +266,7 @@ def test_episodes_that_found_reward_are_counted_across_sessions(train_run, tmp_p
         assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
     rows = metrics(tmp_path)
     came = [row["explore/rewarded_steps"] > 0 for row in rows]
-    counts = [10, *(10 * sum(came[:n]) // n for n in (1, 2, 3, 4))]  # of the last ten
+    counts = [0, *(10 * sum(came[:n]) // n for n in (1, 2, 3, 4))]  # of the last ten
     shares = np.maximum(np.divide(counts[:4], 4), LENGTH * np.arange(4) / 10_000)
     betas = [row["explore/beta"] for row in rows]  # of the episode, by what came before it
     np.testing.assert_allclose(betas, 0.05 * (1 - np.minimum(shares, 1)), rtol=1e-5)
